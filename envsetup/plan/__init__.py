@@ -1,0 +1,1 @@
+"""From a resolution to ordered steps with exact files."""

@@ -1,0 +1,112 @@
+"""From a machine and a wish to a plan, or to a refusal that explains itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Any, Dict, Mapping, Sequence, Tuple
+
+from envsetup import uv
+from envsetup.errors import NO_STACK, EnvsetupError, UsageError
+from envsetup.machine.fact import Machine
+from envsetup.plan.closure import resolve_packages
+from envsetup.plan.lock import lock_path, read_lock
+from envsetup.plan.steps import SCHEMA, Plan, order
+from envsetup.resolve.resolver import Resolution, resolve
+from envsetup.resolve.wish import Wish
+
+
+@dataclasses.dataclass(frozen=True)
+class Additions:
+    """What the user wants besides the stack.
+
+    Args:
+        requirements: as ``--with`` takes them.
+        files: requirement files, as ``-r`` takes them.
+    """
+
+    requirements: Tuple[str, ...] = ()
+    files: Tuple[Path, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.requirements or self.files)
+
+    def record(self) -> Tuple[str, ...]:
+        """Return what a receipt keeps of them: a file by the digest of its text."""
+        digests = [f"-r sha256:{hashlib.sha256(f.read_bytes()).hexdigest()}" for f in self.files]
+        return (*self.requirements, *digests)
+
+
+class NoStackFits(EnvsetupError):
+    """No row fits the machine and the wish.
+
+    Args:
+        resolution: the refused rows, and what would work instead.
+    """
+
+    exit_code = NO_STACK
+
+    def __init__(self, resolution: Resolution, assumed: Sequence[str]) -> None:
+        nearest = resolution.rejected[0] if resolution.rejected else None
+        message = "No stack fits this machine." if nearest else "No stack that is known is what you ask for."
+        hint = nearest.unmet[0].fix[:1].upper() + nearest.unmet[0].fix[1:] + "." if nearest else ""
+        super().__init__(message, hint)
+        self.resolution, self.assumed = resolution, assumed
+
+    def to_json(self) -> Dict[str, Any]:
+        """Return the refusal as ``create --json`` prints it."""
+        return {
+            "schema": SCHEMA,
+            "stack": None,
+            "assumed": list(self.assumed),
+            "rejected": [v.to_json() for v in self.resolution.rejected],
+            "alternatives": [
+                {"stack": v.row.name, "backend": v.row.backend, "framework": v.row.framework}
+                for v in self.resolution.alternatives
+            ],
+        }
+
+
+def make_plan(
+    machine: Machine,
+    wish: Wish,
+    additions: Additions,
+    env: Mapping[str, str],
+    *,
+    as_documented: bool = False,
+    provides: bool = True,
+    probe: bool = True,
+    report: uv.Report = lambda line: None,
+) -> Plan:
+    """Choose the stack and order its steps.
+
+    Without additions the shipped lock is used and nothing is asked of any network.
+
+    Raises:
+        NoStackFits: when no row fits.
+        ClosureError: when the user's additions contradict the stack.
+    """
+    resolution = resolve(machine, wish)
+    verdict = resolution.chosen
+    if verdict is None or verdict.python is None:
+        raise NoStackFits(resolution, machine.assumed)
+    lock = read_lock(lock_path(verdict.row, verdict.python.version, verdict.platform))
+    if additions:
+        for file in additions.files:
+            if not file.is_file():
+                raise UsageError(f"There is no file {file}.", "Check the path given with -r.")
+        report("resolving your requirements together with the stack")
+        lock = resolve_packages(
+            verdict.row,
+            verdict.python.version,
+            verdict.platform,
+            env,
+            additions.requirements,
+            additions.files,
+            prefer=lock.packages,
+            interpreter=verdict.python.path,
+            report=report,
+        )
+    steps = order(verdict.row, lock, as_documented=as_documented, provides=provides, probe=probe)
+    return Plan(verdict, resolution, lock, steps, additions.record(), tuple(machine.assumed))

@@ -1,0 +1,20 @@
+"""Which file serves which framework and backend. Adding one is one file and one line here."""
+
+import importlib
+
+FILES = {
+    ("torch", "cpu"): "torch_cpu",
+    ("torch", "cuda"): "torch_cuda",
+    ("torch", "rocm"): "torch_cuda",
+    ("torch", "dml"): "torch_dml",
+    ("tensorflow", "cpu"): "tensorflow_cpu",
+    ("tensorflow", "cuda"): "tensorflow_gpu",
+    ("tensorflow", "rocm"): "tensorflow_gpu",
+    ("tensorflow", "dml"): "tensorflow_dml",
+}
+
+
+def probe(framework, backend):
+    """Return the probe object of a framework and a backend."""
+    module = importlib.import_module(__package__ + "." + FILES[framework, backend])
+    return module.PROBE(backend)

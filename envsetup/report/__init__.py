@@ -1,0 +1,1 @@
+"""What people read: plans, results, facts and findings on a terminal or a page."""

@@ -1,0 +1,186 @@
+"""Run uv, with the settings that people already have for pip, and turn its failures into sentences."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+
+from envsetup.errors import BuildError, EnvsetupError
+
+Report = Callable[[str], None]
+
+# What uv prints of each failure, and what a person can do about it; the first match wins.
+_FAILURES: Tuple[Tuple[str, str, str], ...] = (
+    (
+        r"hash mismatch|does not match the expected hash",
+        "a downloaded file does not have the expected sha256",
+        "The file was changed on its way or on the index: try another network or mirror.",
+    ),
+    (
+        r"no space left|os error 28\b|not enough space|os error 112\b",
+        "the disk is full",
+        "Free some space, or choose another path; UV_CACHE_DIR moves the download cache to another disk.",
+    ),
+    (
+        r"certificate|invalid peer",
+        "the connection to the package index is not trusted",
+        "Behind a proxy that inspects traffic, set SSL_CERT_FILE (or pip's `cert`) to its certificate.",
+    ),
+    (
+        r"\b(401|403) (unauthorized|forbidden)|status code: 40[13]",
+        "the package index refused access",
+        "Check the user name and token of the index in pip's or uv's configuration.",
+    ),
+    (
+        r"\b5\d\d (internal|bad gateway|service|gateway)|status code: 5\d\d|server error",
+        "the package index answered with an error of its own",
+        "Try again later, or name another index (PIP_INDEX_URL or UV_DEFAULT_INDEX).",
+    ),
+    (
+        r"dns error|failed to lookup|connection refused|network is unreachable|error sending request|"
+        r"connect(ion)? (error|timed out|reset)|operation timed out|network connectivity is disabled|"
+        r"tunnel|request failed after|failed to fetch|failed to download|error decoding",
+        "the package index can't be reached, or its answer can't be read",
+        "Check the network and proxy (HTTPS_PROXY), or name a mirror (PIP_INDEX_URL or UV_DEFAULT_INDEX).",
+    ),
+    (
+        r"permission denied|os error 13\b|access is denied|os error 5\b|read-only file system|os error 30\b",
+        "a file or folder can't be written",
+        "Choose a path that you may write to; envsetup needs no admin rights.",
+    ),
+)
+
+# Lines of uv that tell a person how far it is; the others tell what envsetup said already.
+_TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Installed ", "warning: ")
+
+_SECRET = re.compile(r"(://)[^/@\s]+@")
+
+
+def mask(text: str) -> str:
+    """Return ``text`` with user names and passwords in URLs replaced by ``***``."""
+    return _SECRET.sub(r"\1***@", text)
+
+
+def binary() -> str:
+    """Return the path of the uv that was installed with envsetup.
+
+    Raises:
+        BuildError: when the ``uv`` package is not there.
+    """
+    try:
+        import uv
+
+        return os.fspath(uv.find_uv_bin())
+    except (ImportError, FileNotFoundError):
+        raise BuildError(
+            "uv is missing", "Install envsetup again: `pip install --force-reinstall uv`."
+        ) from None
+
+
+def settings(pip: Mapping[str, Any] | None, environ: Mapping[str, str] | None = None) -> Dict[str, str]:
+    """Return the environment for uv: this one, with pip's configuration in uv's words.
+
+    uv reads none of pip's settings. What the user set for uv itself stays. Values travel in the
+    environment and not on the command line, where other users could read the credentials.
+
+    Args:
+        pip: the ``pip`` fact: ``index_url``, ``extra_index_url``, ``find_links``, ``cert``, ``proxy`` …
+        environ: the environment to start from (default: this process's).
+    """
+    env = dict(os.environ if environ is None else environ)
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PROJECT_ENVIRONMENT"):
+        env.pop(name, None)
+    env.update(UV_NO_PROGRESS="1", NO_COLOR="1", PYTHONUTF8="1", UV_PYTHON_DOWNLOADS="manual")
+    if pip is None:
+        return env
+
+    def pass_on(name: str, value: Any) -> None:
+        if value:
+            env.setdefault(name, value if isinstance(value, str) else " ".join(value))
+
+    pass_on("UV_DEFAULT_INDEX", pip.get("index_url"))
+    if pip.get("extra_index_url") and "UV_INDEX" not in env:
+        pass_on("UV_INDEX", pip["extra_index_url"])
+        # pip takes the best version of all indexes; uv by default stops at the first that has the name.
+        env.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
+    pass_on("UV_FIND_LINKS", ",".join(pip.get("find_links") or ()))
+    pass_on("SSL_CERT_FILE", pip.get("cert"))
+    pass_on("UV_INSECURE_HOST", pip.get("trusted_host"))
+    pass_on("HTTPS_PROXY", pip.get("proxy"))
+    pass_on("HTTP_PROXY", pip.get("proxy"))
+    if pip.get("no_index"):
+        env.setdefault("UV_NO_INDEX", "1")
+    return env
+
+
+def run(
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    report: Report = lambda line: None,
+    input: str | None = None,
+    error: type[EnvsetupError] = BuildError,
+) -> str:
+    """Run uv and return what it printed on stdout.
+
+    Args:
+        arguments: without ``uv`` itself.
+        env: from :func:`settings`.
+        report: called with each line of progress that uv prints.
+        input: text for stdin.
+        error: what to raise when uv fails.
+
+    Raises:
+        EnvsetupError: with the failure's kind, uv's own last lines, and what to do.
+    """
+    process = subprocess.Popen(
+        [binary(), *arguments],
+        env=dict(env),
+        cwd=tempfile.gettempdir(),  # uv would read the settings of a project in the current folder
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out: List[bytes] = []
+    reader = threading.Thread(target=lambda: out.append(process.stdout.read() if process.stdout else b""))
+    reader.start()
+    lines: List[str] = []
+    try:
+        if process.stdin:
+            try:
+                process.stdin.write((input or "").encode("utf-8"))
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # uv ended before it read its input: its exit code says why
+        for raw in process.stderr or ():
+            line = mask(raw.decode("utf-8", "replace").rstrip())
+            lines = [*lines[-200:], line]
+            if line.strip().startswith(_TOLD):
+                report(line.strip())
+        code = process.wait()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        reader.join()
+    if code:
+        raise failure(lines, error)
+    return out[0].decode("utf-8", "replace")
+
+
+def failure(lines: Sequence[str], error: type[EnvsetupError] = BuildError) -> EnvsetupError:
+    """Return the error for uv's output ``lines``."""
+    text = "\n".join(lines)
+    said = [
+        line
+        for line in lines
+        if line.strip() and not line.startswith(("Using ", "Resolved ", "Downloading "))
+    ]
+    detail = "\n".join(said[-12:])
+    for pattern, message, hint in _FAILURES:
+        if re.search(pattern, text, re.IGNORECASE):
+            return error(f"{message[0].upper()}{message[1:]}.\n{detail}", hint)
+    return error(f"uv could not do it:\n{detail}", "")

@@ -1,0 +1,1 @@
+"""Tools that make the data files of ``constraints/``; not part of the installed package."""
