@@ -55,7 +55,7 @@ _FAILURES: Tuple[Tuple[str, str, str], ...] = (
 )
 
 # Lines of uv that tell a person how far it is; the others tell what envsetup said already.
-_TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Installed ", "warning: ")
+_TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Installed ")
 
 _SECRET = re.compile(r"(://)[^/@\s]+@")
 

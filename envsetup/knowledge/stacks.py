@@ -107,14 +107,13 @@ class Row:
     Args:
         family: the stack's name, e.g. ``tensorflow-gpu``.
         version: its main distribution's version.
-        python: minor versions, oldest first, on which it was installed and imported or is locked.
+        python: minor versions, oldest first; each has a lock.
         platforms: names in :data:`PLATFORMS`.
         install: exact requirements, the main distribution first.
         ceilings: limits for packages that the wheels leave open.
         replaces: distributions that must be absent.
         cut_off: newest upload date (``YYYY-MM-DD``) of anything resolved with it.
         needs: by system, already merged.
-        verified: where it was installed and imported, e.g. ``2026-11-30 linux python3.8 import train-cpu``.
         source: where the numbers come from.
     """
 
@@ -129,7 +128,6 @@ class Row:
     replaces: Tuple[Replacement, ...]
     cut_off: str
     needs: Mapping[str, Needs]
-    verified: Tuple[str, ...]
     source: str
 
     @property
@@ -228,7 +226,6 @@ def _row(table: Table, stack: Dict[str, Any], needs: Mapping[str, Needs]) -> Row
         ),
         cut_off=table.text("cut-off"),
         needs=_by_system(table.table("needs", optional=True), {s: needs[s] for s in systems}),
-        verified=table.texts("verified", ()),
         source=table.text("source", stack["source"]),
     )
     if len(row.cut_off) != 10:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence
 from envsetup.errors import UsageError
 from envsetup.machine import directx, gpus, nvidia
 from envsetup.machine.cpu import FLAGS
-from envsetup.machine.fact import Fact, Machine
+from envsetup.machine.fact import Fact, Machine, unknown
 from envsetup.machine.system import architecture, windows_name
 
 SOURCE = "--assume"
@@ -106,6 +106,10 @@ def _base(machine: Machine, stated: Mapping[str, List[str]]) -> Machine:
     if os or wsl != "0":
         os = os or "linux"
         machine = machine.with_facts([_fact("os", os), _fact("wsl", int(wsl))])
+        if wsl != "0" and machine.value("windows-build") is None:
+            # Read on a Linux without a Windows below it: nothing is known of the Windows that is assumed.
+            why = "not stated with wsl="
+            machine = machine.with_facts([unknown("windows-build", why), unknown("dxg", why)])
         if os != "windows" and wsl == "0":
             machine = machine.with_facts([_fact("windows-build", None)])
     return machine
@@ -122,6 +126,8 @@ def _matching(key: str, value: str, pattern: str) -> str:
 
 
 def _wsl(values: List[str], machine: Machine) -> List[Fact]:
+    if values[0] == "2" and machine.value("dxg") is not None:
+        return [_fact("wsl", 2)]
     # Support for GPUs is taken as there, as on a WSL that is up to date.
     return [
         _fact("wsl", int(values[0])),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterator
 
 from envsetup.machine.fact import Fact
 from envsetup.machine.reading import Sight
+from envsetup.machine.secrets import HIDDEN
 
 VARIABLES = tuple(
     """
@@ -17,15 +19,14 @@ VARIABLES = tuple(
     WSL_DISTRO_NAME OMP_NUM_THREADS KMP_DUPLICATE_LIB_OK CC CXX LANG LC_ALL
     """.split()  # noqa: SIM905 (one name a line would fill a page)
 )
-_SECRET = ("TOKEN", "PASSWORD", "SECRET", "_KEY")  # in a name: the value is not even read
+_SECRET = re.compile(r"TOKEN|PASSWORD|SECRET|_KEY$", re.IGNORECASE)  # in a name: the value is not even read
 
 
 def read_env(sight: Sight) -> Iterator[Fact]:
     """Read env."""
     found = {}
     for name in sight.host.env_names(*VARIABLES):
-        secret = any(part in name.upper() for part in _SECRET)
-        value = "***" if secret else sight.host.env(name)
+        value = HIDDEN if _SECRET.search(name) else sight.host.env(name)
         if value is not None:
             found[name] = value
     yield Fact("env", found, "environment")

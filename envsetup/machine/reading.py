@@ -65,7 +65,8 @@ class _Job:
     def work(self, sight: Sight) -> None:
         found: Dict[str, Fact] = {}
         try:
-            found = {fact.name: fact for fact in self.reader(sight)}
+            for fact in self.reader(sight):
+                found[fact.name] = fact
             why = "not found out"
         except Unreadable as error:
             why = str(error)

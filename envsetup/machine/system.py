@@ -11,6 +11,7 @@ from envsetup.machine.reading import Sight, agree
 
 WINDOWS_VERSION_KEY = r"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion"
 WINDOWS_ENVIRONMENT_KEY = r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
+SYSTEMS = ("linux", "windows", "macos")
 WINDOWS_11 = 22000  # the first build of Windows 11; its registry still says "Windows 10"
 
 _ARCHITECTURES = {
@@ -29,11 +30,15 @@ def architecture(text: Any) -> str | None:
 def read_system(sight: Sight) -> Iterator[Fact]:
     """Read os, os-version, distro and kernel."""
     host = sight.host
-    if not host.system:
-        raise Unreadable("the interpreter does not say which system this is")
+    if host.system not in SYSTEMS:
+        raise Unreadable(f"not a system that is known here: {host.system or 'the interpreter does not say'}")
     yield Fact("os", host.system, "interpreter")
     release = host.platform.get("release")
-    yield Fact("kernel", release, "uname") if release else unknown("kernel", "the interpreter does not say")
+    yield (
+        Fact("kernel", release, "interpreter")
+        if release
+        else unknown("kernel", "the interpreter does not say")
+    )
     if host.system == "linux":
         yield from _linux(os_release(host))
     else:

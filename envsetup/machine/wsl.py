@@ -108,7 +108,7 @@ def windows_build(host: Host) -> Fact:
     failure = ""
     try:
         keys = parse_reg(_reg(host, system.WINDOWS_VERSION_KEY, "/v", "CurrentBuildNumber"))
-        text = next((str(values["CurrentBuildNumber"]) for values in keys.values() if values), "")
+        text = "".join(str(values.get("CurrentBuildNumber", "")) for values in keys.values())
         answers.append(("reg.exe of the Windows below", int(text) if text.isdigit() else None))
     except Unreadable as error:
         failure = str(error)

@@ -51,16 +51,19 @@ _WHY_NO_DEVICE = [
         r"Cannot dlopen some GPU libraries.*",
         r"Could not find cuda drivers on your machine.*",
         r"Loaded runtime CuDNN library: .*",
-        r"Overriding (?:orig_value setting|allow_growth).*",
         r"DirectML device enumeration: found 0 compatible adapters.*",
         r"Could not load (?:DirectML|adapter).*",
     )
 ]
 # Cheap test for the lines that any of the above could match: a program may print millions.
 _KEYS = re.compile(
-    rb"librar|Library|\.so|\.dll|fall back|/job:|cuInit|driver|CUDA|Ignoring visible|dlopen|Overriding|CuDNN"
+    rb"librar|Library|\.so|\.dll|fall back|/job:|cuInit|driver|CUDA|Ignoring visible|dlopen|CuDNN"
     rb"|DirectML"
 )
+
+
+# Lines of a traceback say where; the line before or after them says what.
+_TRACE = re.compile(rb"\s|Current thread|Thread 0x|Traceback|envsetup-probe: ")
 
 
 class Evidence:
@@ -87,7 +90,7 @@ class Evidence:
             return True
         if line.startswith(b"Timeout ("):  # faulthandler, before it ends the process
             self.ran_out_of_time = True
-        if line.strip():
+        if line.strip() and not _TRACE.match(line):
             self._last = line
         return not _KEYS.search(line) or self.read(clean(line).strip())
 

@@ -47,6 +47,8 @@ def describe_exit(code: int, windows: bool) -> Optional[Dict[str, Any]]:
         windows: which of the two it is.
     """
     if windows:
+        if code == 3:  # the C runtime's abort(); our own script never ends with it
+            return {"code": code, "status": "exit code 3", "meaning": "aborted"}
         status = code & 0xFFFFFFFF
         meaning = _STATUSES.get(status)
         if meaning is None and status < 0x80000000:

@@ -110,6 +110,8 @@ def _environment(additions: Mapping[str, str]) -> Dict[str, str]:
     env["PYTHONNOUSERSITE"] = "1"
     # Numbers are compared in float32; Ampere and later GPUs would round products to 10 bits.
     env["NVIDIA_TF32_OVERRIDE"] = "0"
+    # From 2.12 on TensorFlow names the libraries that it misses only when it is asked to be verbose about it.
+    env["TF_CPP_VMODULE"] = "dso_loader=1"
     env.update(additions)
     return env
 

@@ -55,7 +55,7 @@ def judge(
     if "no_device" in progress.data:
         nothing = _why_no_device(backend, text(progress.data["no_device"]), evidence)
         reason = f"{nothing}. Nor does it work on the CPU: {reason}" if reason else nothing
-        stage = stage if progress.proven is False else "enumerate"
+        stage = "enumerate"
     error = progress.number("max_error")
     ok = progress.proven and not reason
     return ProbeReport(
@@ -132,7 +132,7 @@ def _placement(progress: Progress, evidence: Evidence, device: Optional[str]) ->
 
 def _why_no_device(backend: str, said: str, evidence: Evidence) -> str:
     """Return why no device was found, from what the framework said and what its log shows."""
-    reasons = [said] if said else []
+    reasons = [said.rstrip(" .:")] if said else []
     if evidence.missing:
         reasons.append("missing " + ", ".join(evidence.missing))
     reasons += evidence.why_no_device[:3]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping
 
 from envsetup.errors import UsageError
+from envsetup.knowledge.files import constraints
 from envsetup.knowledge.stacks import Row, stacks
+from envsetup.knowledge.verified import Key, Seen, read_verified
 from envsetup.machine.fact import Machine
 from envsetup.resolve.resolver import judge
 
@@ -22,6 +24,7 @@ def survey(machine: Machine, name: str | None = None) -> List[Dict[str, Any]]:
     chosen = [s for s in stacks() if name in (None, s.name)]
     if not chosen:
         raise UsageError(f"There is no stack {name!r}.", f"Known: {', '.join(s.name for s in stacks())}.")
+    seen = read_verified(constraints() / "verified.toml")
     return [
         {
             "name": stack.name,
@@ -30,13 +33,13 @@ def survey(machine: Machine, name: str | None = None) -> List[Dict[str, Any]]:
             "backend": stack.backend,
             "summary": stack.summary,
             "source": stack.source,
-            "rows": [_row(row, machine) for row in stack.rows],
+            "rows": [_row(row, machine, seen) for row in stack.rows],
         }
         for stack in chosen
     ]
 
 
-def _row(row: Row, machine: Machine) -> Dict[str, Any]:
+def _row(row: Row, machine: Machine, seen: Mapping[Key, Seen]) -> Dict[str, Any]:
     verdict = judge(row, machine)
     return {
         "stack": row.name,
@@ -44,7 +47,11 @@ def _row(row: Row, machine: Machine) -> Dict[str, Any]:
         "fits": verdict.fits,
         "python": list(row.python),
         "platforms": list(row.platforms),
-        "verified": list(row.verified),
+        "verified": [
+            f"Python {python} {platform}: {one}"
+            for (name, python, platform), one in seen.items()
+            if name == row.name and platform in row.platforms
+        ],
         "source": row.source,
         "unmet": [u.to_json() for u in verdict.unmet],
         "unknown": list(verdict.unknown),

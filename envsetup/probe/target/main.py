@@ -3,8 +3,7 @@
 import sys
 
 if sys.version_info < (3, 6):  # above all other imports, in syntax that every Python reads
-    sys.stderr.write("envsetup's probe needs Python 3.6 or newer; this is %s\n" % sys.version.split()[0])
-    sys.exit(3)
+    sys.exit("envsetup's probe needs Python 3.6 or newer; this is %s" % sys.version.split()[0])
 
 import importlib.util
 import json

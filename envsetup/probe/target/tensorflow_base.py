@@ -1,6 +1,7 @@
 """What TensorFlow 1 and 2 share: import, devices, memory growth, and which way the step is done."""
 
 import importlib
+import os
 import re
 
 from .interface import Device, Probe, split
@@ -16,6 +17,7 @@ class TensorFlowProbe(Probe):
     def __init__(self, backend):
         self.backend = backend
         self.tf = None
+        self.names = {}
         self.growth = {}
 
     @property
@@ -62,13 +64,16 @@ class TensorFlowProbe(Probe):
         for number, device in enumerate(logical):
             device_id = "%s:%d" % (self.kind, split(device.name)[1])
             devices.append(Device(device_id, names.get(device_id, "")))
-            self.growth[device_id] = bool(experimental.get_memory_growth(physical[number]))
+            growing = experimental.get_memory_growth(physical[number])
+            self.growth[device_id] = bool(growing) and not growth_forbidden()
         return devices
 
     def _enumerate_1(self):
         names = self._names()
         devices = [Device(device_id, name) for device_id, name in sorted(names.items())]
-        return [device for device in devices if split(device.id)[0] == self.kind.lower()]
+        devices = [device for device in devices if split(device.id)[0] == self.kind.lower()]
+        self.growth = {device.id: not growth_forbidden() for device in devices}
+        return devices
 
     def _names(self):
         """Return ``{"GPU:0": "GeForce GTX 1080"}``; the names are in a text that is meant for logs."""
@@ -77,16 +82,16 @@ class TensorFlowProbe(Probe):
         found = {}
         for device in devices:
             kind, index = device.device_type, split(device.name)[1]
-            name = re.search(r"\bname: ([^,]*)", device.physical_device_desc)
+            # CUDA: "device: 0, name: GeForce GTX 1080, …"; DirectML: {"name": "Radeon …", …}
+            name = re.search(r'\bname"?: "?([^,"]*)', device.physical_device_desc)
             found["%s:%d" % (kind, index)] = name.group(1).strip() if name else device.physical_device_desc
+        self.names = found
         return found
 
     def session_config(self):
         """Return a session's configuration with growing memory and the placement in the log."""
         proto = self.tf.compat.v1.ConfigProto(log_device_placement=self.backend != "cpu")
         proto.gpu_options.allow_growth = True
-        if not self.eager:
-            self.growth = {"session": proto.gpu_options.allow_growth}
         return proto
 
     def train(self, device, network):
@@ -98,18 +103,23 @@ class TensorFlowProbe(Probe):
 
     def details(self):
         """Return the visible devices, memory growth, and how much memory was taken."""
-        out = {"memory_growth": self.growth}
+        out = {"memory_growth": {"asked": True, "honoured": self.growth}} if self.growth else {}
         if not self.eager:
-            out["visible_devices"] = sorted(self._names())
+            out["visible_devices"] = sorted(self.names)
             return out
         visible = getattr(self.tf.config, "get_visible_devices", None)
         if visible:
             out["visible_devices"] = [device.name.replace("/physical_device:", "") for device in visible()]
         usage = getattr(self.tf.config.experimental, "get_memory_info", None)  # 2.5
         if usage:
-            out["memory_used"] = {d: int(usage(d)["peak"]) for d in self.growth}
+            out["memory_used"] = {device: int(usage(device)["peak"]) for device in self.growth}
         return out
 
     def distribute(self, devices):
         """Train with MirroredStrategy over all devices (TensorFlow 2)."""
         return train_mirrored(self.tf, devices) if self.eager else None
+
+
+def growth_forbidden():
+    """Tell whether the environment overrides the program's wish for growing memory, as TensorFlow reads it."""
+    return os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", "").lower() in ("false", "0")
