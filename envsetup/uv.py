@@ -183,4 +183,4 @@ def failure(lines: Sequence[str], error: type[EnvsetupError] = BuildError) -> En
     for pattern, message, hint in _FAILURES:
         if re.search(pattern, text, re.IGNORECASE):
             return error(f"{message[0].upper()}{message[1:]}.\n{detail}", hint)
-    return error(f"uv could not do it:\n{detail}", "")
+    return error(f"uv says:\n{detail}", "")

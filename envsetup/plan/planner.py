@@ -9,8 +9,9 @@ from typing import Any, Dict, Mapping, Sequence, Tuple
 
 from envsetup import uv
 from envsetup.errors import NO_STACK, EnvsetupError, UsageError
+from envsetup.knowledge.stacks import Row
 from envsetup.machine.fact import Machine
-from envsetup.plan.closure import resolve_packages
+from envsetup.plan.closure import ClosureError, resolve_packages
 from envsetup.plan.lock import lock_path, read_lock
 from envsetup.plan.steps import SCHEMA, Plan, order
 from envsetup.resolve.resolver import Resolution, resolve
@@ -97,16 +98,31 @@ def make_plan(
             if not file.is_file():
                 raise UsageError(f"There is no file {file}.", "Check the path given with -r.")
         report("resolving your requirements together with the stack")
-        lock = resolve_packages(
-            verdict.row,
-            verdict.python.version,
-            verdict.platform,
-            env,
-            additions.requirements,
-            additions.files,
-            prefer=lock.packages,
-            interpreter=verdict.python.path,
-            report=report,
-        )
+        try:
+            lock = resolve_packages(
+                verdict.row,
+                verdict.python.version,
+                verdict.platform,
+                env,
+                additions.requirements,
+                additions.files,
+                prefer=lock.packages,
+                interpreter=verdict.python.path,
+                report=report,
+            )
+        except ClosureError as error:
+            raise _conflict(error, verdict.row) from None
     steps = order(verdict.row, lock, as_documented=as_documented, provides=provides, probe=probe)
     return Plan(verdict, resolution, lock, steps, additions.record(), tuple(machine.assumed))
+
+
+def _conflict(error: ClosureError, row: Row) -> ClosureError:
+    """Return uv's explanation of a conflict with what the stack holds fixed; other failures as they are."""
+    if error.hint:
+        return error
+    fixed = [f"{r.name} is {r.version}, provided by {r.by}" for r in row.replaces]
+    fixed += [str(r) for r in (*row.install, *row.ceilings)]
+    return ClosureError(
+        f"What you add does not go with {row.name}. {error.message}",
+        f"Ask for another version, or leave it out. Held fixed here: {'; '.join(fixed)}.",
+    )

@@ -1,0 +1,1 @@
+"""Measurements of what the project claims; not part of the installed package."""

@@ -1,0 +1,126 @@
+"""cuDNN: the copy that is loaded is too old, or another copy comes first."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterator, List, Tuple
+
+from packaging.version import Version
+
+from envsetup.diagnose import releases
+from envsetup.diagnose.case import Case
+from envsetup.diagnose.finding import Candidate
+from envsetup.diagnose.rules.library_names import soname
+
+OLD, SHADOWED = "cudnn-minor-too-old", "cudnn-shadowed"
+_SYSTEM = re.compile(r"/usr/(local|lib)|/opt/cuda|computing toolkit|\\system32", re.IGNORECASE)
+
+
+def evaluate(case: Case) -> Iterator[Candidate]:
+    """Yield findings about cuDNN."""
+    if case.system == "macos":
+        return
+    yield from _loaded(case)
+    yield from _mixed(case)
+    yield from _missing(case)
+    yield from _by_table(case)
+
+
+def _version(text: str) -> Version | None:
+    text = text.strip(" ()").replace(", ", ".").replace(",", ".").rstrip(".")
+    if re.fullmatch(r"\d{4,5}", text):
+        number = int(text)
+        major, rest = (number // 1000, number % 1000) if number < 90000 else (number // 10000, number % 10000)
+        return Version(f"{major}.{rest // 100}.{rest % 100}")
+    return releases.version(text)
+
+
+def _installed(case: Case) -> List[Version]:
+    rows = case.value("cudnn", [])
+    found = [releases.version(str(row.get("version"))) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    package = case.package("cudnn", "nvidia-cudnn-cu11", "nvidia-cudnn-cu12")
+    return [v for v in [*found, package.version if package else None] if v is not None]
+
+
+def _loaded(case: Case) -> Iterator[Candidate]:
+    for seen in case.seen("loaded-cudnn"):
+        loaded, compiled = _version(seen.get("loaded")), _version(seen.get("compiled"))
+        if loaded is None or compiled is None:
+            continue
+        installed = _installed(case)
+        values = {"loaded": str(loaded), "compiled": str(compiled)}
+        evidence = [seen.shown] + ([case.evidence("cudnn", ", ".join(map(str, installed)))] if installed and case.machine.get("cudnn").known else [])
+        newer_there = any(v >= compiled and v.release[:1] == compiled.release[:1] for v in installed)
+        two = len({v.release[:3] for v in installed}) > 1
+        path = "LD_LIBRARY_PATH" in str(case.value("env", {}))
+        torch = "pytorch was compiled" in seen.text.lower()
+        words = case.says(r"upgrad|updat|already (have|installed)|installed (cudnn )?(8|7|9)|two (copies|cudnn)|both")
+        if loaded >= compiled and loaded.release[:1] == compiled.release[:1]:
+            continue
+        if newer_there or two or torch or path or (words and not installed):
+            yield Candidate(SHADOWED, 0.92 if newer_there else 0.84, tuple(evidence), values)
+            yield Candidate(OLD, 0.5, tuple(evidence), values)
+        else:
+            if not installed:
+                case.need("cudnn", "which copies of cuDNN are installed (ldconfig -p | grep cudnn)")
+            yield Candidate(OLD, 0.88 if installed else 0.74, tuple(evidence), values)
+            yield Candidate(SHADOWED, 0.45, tuple(evidence), values)
+        return
+
+
+def _mixed(case: Case) -> Iterator[Candidate]:
+    for seen in case.seen("cudnn-mixed"):
+        text = seen.text
+        missing = re.search(r"cannot open shared object|error code 126|not found|Please make sure", text, re.IGNORECASE)
+        if re.search(r"libcuda(\.so|_)", text.split("Error:")[-1]) and case.system == "wsl":
+            continue
+        mixed = re.search(r"undefined symbol|version_mismatch|version mismatch|invalid handle|cannot load symbol|error code (127|1920|193)|symbol lookup", text, re.IGNORECASE)
+        path = str(case.value("env", {}))
+        system = _SYSTEM.search(text) is not None or "LD_LIBRARY_PATH" in path or "cuda" in path.lower()
+        values = {"loaded": "another copy", "compiled": "the copy in the wheel"}
+        evidence = [seen.shown] + ([case.evidence("env")] if "LD_LIBRARY_PATH" in path else [])
+        if mixed:
+            yield Candidate(SHADOWED, 0.92 if system else 0.84, tuple(evidence), values)
+        elif missing:
+            yield Candidate(SHADOWED, 0.6 if case.about("torch") else 0.5, tuple(evidence), values)
+        return
+
+
+def _missing(case: Case) -> Iterator[Candidate]:
+    """cuDNN of the wanted major version is not found, though CUDA's own libraries are."""
+    gone = [s for s in case.seen("missing-library") if soname(s.get("file"))[0] == "cudnn"]
+    if not gone or case.no_nvidia:
+        return
+    others = [s for s in case.seen("missing-library") if soname(s.get("file"))[0] not in ("", "cudnn")]
+    wanted = soname(gone[0].get("file"))[1]
+    installed = _installed(case)
+    values = {"loaded": ", ".join(map(str, installed)) or "none", "compiled": wanted or "another"}
+    older = [v for v in installed if wanted and v.release[0] < int(wanted.split(".")[0])]
+    if others:
+        return
+    case.need("cudnn", "which cuDNN is installed")
+    yield Candidate(OLD, 0.82 if older else 0.62, (gone[0].shown, *([case.evidence("cudnn")] if installed and case.machine.get("cudnn").known else [])), values)
+
+
+def _by_table(case: Case) -> Iterator[Candidate]:
+    """The TensorFlow release wants a newer cuDNN than the installed one."""
+    found = case.tensorflow
+    row = case.tables.tensorflow_release(found.version) if found and found.version else None
+    installed = _installed(case)
+    if row is None or not installed or found is None or case.seen("loaded-cudnn") or case.about("torch") and not case.about("tensorflow"):
+        return
+    wanted = Version(row.cudnn)
+    if case.windows and Version(releases.minor(found.version)) > Version(case.tables.tensorflow_head["windows-gpu-last"]):  # type: ignore[arg-type]
+        return
+    same_major = [v for v in installed if v.release[0] == wanted.release[0]]
+    if all(v < wanted and len(v.release) > 1 for v in installed):
+        trouble = case.first("conv-failed", "tf-no-gpu", "gpu-libraries-missing")
+        values = {"loaded": ", ".join(map(str, installed)), "compiled": str(wanted)}
+        evidence: Tuple[str, ...] = (case.evidence("cudnn", ", ".join(map(str, installed))), case.shown(found)) if case.machine.get("cudnn").known else (case.shown(found),)
+        shown = (trouble.shown,) if trouble else ()
+        score = 0.8 if same_major else 0.74
+        if case.log and not trouble:
+            score = 0.4
+        yield Candidate(OLD, score, (*shown, *evidence), values)
+
+
