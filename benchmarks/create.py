@@ -98,7 +98,7 @@ class Bench:
 
 def median(runs: Sequence[Run]) -> Run:
     """Return the median of each column."""
-    return Run(*(statistics.median(column) for column in zip(*runs)))  # type: ignore[arg-type]
+    return Run(*(statistics.median(column) for column in zip(*runs)))
 
 
 def compare(bench: Bench, cold: int, warm: int) -> Tuple[Dict[str, Run], Dict[str, Run], float]:

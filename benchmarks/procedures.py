@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import shutil
 import subprocess
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Dict, Iterator, List, Sequence, Tuple
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-PYTHON = "3.8"
 # The documents install the newest pytorch-directml; that fails today, since every release is yanked.
 DEPENDENT, REPLACED, FORK = "torchvision==0.9.0", "torch", "pytorch-directml==1.8.0a0.dev220506"
 # A machine that the stack fits, for one without such a GPU: a Radeon RX 480 in an up-to-date WSL 2.
@@ -51,7 +51,7 @@ class Tools:
             ]
         if name == "uv":
             return [
-                [uv, "venv", "--python", PYTHON, str(path)],
+                [uv, "venv", "--python", str(self.python), str(path)],
                 [uv, "pip", "install", "--python", inside, DEPENDENT],
                 [uv, "pip", "uninstall", "--python", inside, REPLACED],
                 [uv, "pip", "install", "--python", inside, FORK],
@@ -75,14 +75,16 @@ def installed(program: Path | None = None) -> Iterator[Path]:
 
 
 def find_tools(envsetup: Path, assume: Sequence[str]) -> Tools:
-    """Return the tools that go with an installed envsetup."""
-    uv = envsetup.with_name(f"uv{_EXE}")
-    found = subprocess.run(
-        [str(uv), "python", "find", "--no-project", "--system", PYTHON], stdout=subprocess.PIPE, text=True
-    )
-    if found.returncode:
-        sys.exit(f"Python {PYTHON} is needed; `uv python install {PYTHON}` brings it.")
-    return Tools(envsetup, uv, Path(found.stdout.strip()), tuple(assume))
+    """Return the tools that go with an installed envsetup; all take the interpreter that it chooses."""
+    tools = Tools(envsetup, envsetup.with_name(f"uv{_EXE}"), Path(), tuple(assume))
+    command = [*tools.commands("envsetup", Path("unused"))[0], "--dry-run", "--json"]
+    planned = subprocess.run(command, stdout=subprocess.PIPE)
+    if planned.returncode:
+        sys.exit("the comparison needs a machine that PyTorch-DirectML fits: see --assume")
+    interpreter = json.loads(planned.stdout)["interpreter"]
+    if not interpreter:
+        sys.exit("no Python 3.8 is here; `uv python install 3.8` brings it")
+    return dataclasses.replace(tools, python=Path(interpreter))
 
 
 def clean_environment(caches: Path, proxy: str, index: str | None = None) -> Dict[str, str]:

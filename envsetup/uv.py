@@ -117,6 +117,12 @@ def settings(pip: Mapping[str, Any] | None, environ: Mapping[str, str] | None = 
     return env
 
 
+def with_index(env: Mapping[str, str], url: str) -> Dict[str, str]:
+    """Return ``env`` with one more index, of which and of the others the best version is taken."""
+    known = env.get("UV_INDEX", "")
+    return {**env, "UV_INDEX": f"{url} {known}".strip(), "UV_INDEX_STRATEGY": "unsafe-best-match"}
+
+
 def run(
     arguments: Sequence[str],
     env: Mapping[str, str],

@@ -52,6 +52,7 @@ def main() -> int:
         r
         for s in stacks()
         for r in s.rows
+        if not r.index
         if not options.stacks or r.name in options.stacks or r.family in options.stacks
     ]
     jobs = [(r, python, platform) for r in rows for python in r.python for platform in r.platforms]

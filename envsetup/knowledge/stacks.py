@@ -76,6 +76,11 @@ class Needs:
         gpu: oldest architecture that serves, by vendor (``{"nvidia": "kepler"}``); ``*`` is any.
         capability: range of NVIDIA compute capabilities that the packages have code for.
         cuda: toolkit that must be installed, e.g. ``10.1``.
+        runtime: CUDA that comes with the packages, e.g. ``12.1``: it asks for a driver, not for a toolkit.
+        sm: NVIDIA architectures that the packages have code for, e.g. ``75`` or ``90a``.
+        ptx: those of which they hold PTX, which later GPUs compile at first use.
+        gfx: AMD targets that the packages have code for, e.g. ``gfx1030``.
+        macos: range of macOS versions.
         cudnn: range of cuDNN versions.
         driver: range of NVIDIA driver versions, where the table of toolkits does not say it.
         cpu: processor features, e.g. ``avx``.
@@ -87,6 +92,11 @@ class Needs:
     gpu: Mapping[str, str] = dataclasses.field(default_factory=dict)
     capability: SpecifierSet | None = None
     cuda: str | None = None
+    runtime: str | None = None
+    sm: Tuple[str, ...] = ()
+    ptx: Tuple[str, ...] = ()
+    gfx: Tuple[str, ...] = ()
+    macos: SpecifierSet | None = None
     cudnn: SpecifierSet | None = None
     driver: SpecifierSet | None = None
     cpu: Tuple[str, ...] = ()
@@ -113,6 +123,8 @@ class Row:
         ceilings: limits for packages that the wheels leave open.
         replaces: distributions that must be absent.
         cut_off: newest upload date (``YYYY-MM-DD``) of anything resolved with it.
+        index: another package index that it needs, e.g. ``pytorch/cu118``; such a row has no shipped lock and
+            is resolved when it is built. Empty for the default index.
         needs: by system, already merged.
         source: where the numbers come from.
     """
@@ -127,6 +139,7 @@ class Row:
     ceilings: Tuple[Requirement, ...]
     replaces: Tuple[Replacement, ...]
     cut_off: str
+    index: str
     needs: Mapping[str, Needs]
     source: str
 
@@ -171,6 +184,11 @@ def _needs(table: Table) -> Needs:
         gpu=table.text_map("gpu"),
         capability=table.specifier("capability") if "capability" in table else None,
         cuda=str(table.version("cuda")) if "cuda" in table else None,
+        runtime=str(table.version("runtime")) if "runtime" in table else None,
+        sm=table.texts("sm", ()),
+        ptx=table.texts("ptx", ()),
+        gfx=table.texts("gfx", ()),
+        macos=table.specifier("macos") if "macos" in table else None,
         cudnn=table.specifier("cudnn") if "cudnn" in table else None,
         driver=table.specifier("driver") if "driver" in table else None,
         cpu=table.texts("cpu", ()),
@@ -207,7 +225,9 @@ def _row(table: Table, stack: Dict[str, Any], needs: Mapping[str, Needs]) -> Row
     for platform in platforms:
         if platform not in PLATFORMS:
             table.fail(f"unknown platform {platform!r}; known: {', '.join(PLATFORMS)}", "platforms")
-    by, local = canonicalize_name(install[0].name), stack["local"]
+    by, local = canonicalize_name(table.text("by", install[0].name)), stack["local"]
+    if by not in [canonicalize_name(r.name) for r in install]:
+        table.fail(f"'by' names {by!r}, which 'install' does not", "by")
     systems = table.texts("systems", tuple(needs))
     for system in systems:
         if system not in needs:
@@ -225,6 +245,7 @@ def _row(table: Table, stack: Dict[str, Any], needs: Mapping[str, Needs]) -> Row
             Replacement(name, version, by, local) for name, version in table.text_map("replaces").items()
         ),
         cut_off=table.text("cut-off"),
+        index=table.text("index", ""),
         needs=_by_system(table.table("needs", optional=True), {s: needs[s] for s in systems}),
         source=table.text("source", stack["source"]),
     )

@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, Sequence, Tuple
 
 from envsetup import uv
 from envsetup.errors import NO_STACK, EnvsetupError, UsageError
+from envsetup.knowledge.indexes import index_url
 from envsetup.knowledge.stacks import Row
 from envsetup.machine.fact import Machine
 from envsetup.plan.closure import ClosureError, resolve_packages
@@ -82,7 +83,8 @@ def make_plan(
 ) -> Plan:
     """Choose the stack and order its steps.
 
-    Without additions the shipped lock is used and nothing is asked of any network.
+    Without additions the shipped lock is used and nothing is asked of any network; a row of another index
+    than the default one has no lock and is resolved here.
 
     Raises:
         NoStackFits: when no row fits.
@@ -92,28 +94,35 @@ def make_plan(
     verdict = resolution.chosen
     if verdict is None or verdict.python is None:
         raise NoStackFits(resolution, machine.assumed)
-    lock = read_lock(lock_path(verdict.row, verdict.python.version, verdict.platform))
-    if additions:
+    row, python, platform = verdict.row, verdict.python, verdict.platform
+    env = index_settings(row, env)
+    lock = None if row.index else read_lock(lock_path(row, python.version, platform))
+    if lock is None or additions:
         for file in additions.files:
             if not file.is_file():
                 raise UsageError(f"There is no file {file}.", "Check the path given with -r.")
-        report("resolving your requirements together with the stack")
+        report("resolving the packages")
         try:
             lock = resolve_packages(
-                verdict.row,
-                verdict.python.version,
-                verdict.platform,
+                row,
+                python.version,
+                platform,
                 env,
                 additions.requirements,
                 additions.files,
-                prefer=lock.packages,
-                interpreter=verdict.python.path,
+                prefer=lock.packages if lock else (),
+                interpreter=python.path,
                 report=report,
             )
         except ClosureError as error:
-            raise _conflict(error, verdict.row) from None
-    steps = order(verdict.row, lock, as_documented=as_documented, provides=provides, probe=probe)
+            raise _conflict(error, row) if additions else error from None
+    steps = order(row, lock, as_documented=as_documented, provides=provides, probe=probe)
     return Plan(verdict, resolution, lock, steps, additions.record(), tuple(machine.assumed))
+
+
+def index_settings(row: Row, env: Mapping[str, str]) -> Mapping[str, str]:
+    """Return uv's settings with the index that the row needs besides the default one."""
+    return uv.with_index(env, index_url(row.index, env)) if row.index else env
 
 
 def _conflict(error: ClosureError, row: Row) -> ClosureError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Dict, List, Mapping, Tuple
 
 from packaging.specifiers import SpecifierSet
 
-from envsetup.knowledge.hardware import architecture, at_least, cuda_toolkit
+from envsetup.knowledge.hardware import architecture, at_least, cuda_toolkit, runs
+from envsetup.knowledge.hardware import capability as parse_capability
 from envsetup.knowledge.stacks import Needs
 from envsetup.machine.fact import Machine
 from envsetup.resolve.verdict import Unmet
@@ -84,26 +86,51 @@ def _judge(gpu: Adapter, needs: Needs, floor: str, source: str) -> Tuple[List[st
 
 
 def _capability(gpu: Adapter, needs: Needs, source: str) -> Tuple[List[str], List[Unmet]]:
-    if needs.capability is None:
+    """Judge whether the packages have code for the adapter."""
+    if needs.gfx and gpu["vendor"] == "amd":
+        return _gfx(gpu, needs, source)
+    if needs.capability is None and not needs.sm:
         return [], []
     wants = capability_range(needs)
     capability = gpu.get("compute_capability")
     if not capability:
         return [f"compute capability of {label(gpu)}: not known; needs {wants}"], []
     found = f"{capability} ({gpu['name']})"
-    if not needs.capability.contains(capability):
+    unmet = [Unmet("compute-capability", wants, found, source, "")]
+    if needs.sm and runs(capability, native=needs.sm, ptx=needs.ptx) is None:
+        newer = all(parse_capability(s) < parse_capability(capability) for s in needs.sm)
+        fix = (
+            "take a build with a newer CUDA"
+            if newer
+            else "take an older build, which still has code for this GPU"
+        )
+        return [], [dataclasses.replace(unmet[0], fix=fix)]
+    if needs.capability is not None and not needs.capability.contains(capability):
         fix = "use a newer GPU, a build from source for this one, or a DirectML or CPU stack"
-        return [], [Unmet("compute-capability", wants, found, source, fix)]
+        return [], [dataclasses.replace(unmet[0], fix=fix)]
     toolkit = cuda_toolkit(needs.cuda) if needs.cuda else None
     # Code for a major version runs on its later minor versions; a later major needs another toolkit.
     if toolkit and int(capability.split(".")[0]) > int(toolkit.capability_max.split(".")[0]):
         fix = f"this GPU is too new for CUDA {needs.cuda}: take a release that is built with a newer CUDA"
-        return [], [Unmet("compute-capability", wants, found, source, fix)]
+        return [], [dataclasses.replace(unmet[0], fix=fix)]
     return [], []
+
+
+def _gfx(gpu: Adapter, needs: Needs, source: str) -> Tuple[List[str], List[Unmet]]:
+    wants = f"one of {', '.join(needs.gfx)}"
+    if not gpu.get("gfx"):
+        return [f"gfx of {label(gpu)}: not known; needs {wants}"], []
+    if gpu["gfx"] in needs.gfx:
+        return [], []
+    fix = "use DirectML or the CPU; HSA_OVERRIDE_GFX_VERSION may run another GPU's code and is unsupported"
+    return [], [Unmet("gfx", wants, f"{gpu['gfx']} ({gpu['name']})", source, fix)]
 
 
 def capability_range(needs: Needs) -> str:
     """Return the compute capabilities that a row serves, for people: the wheel's range and its CUDA's end."""
+    if needs.sm:
+        listed = " ".join(f"sm_{s}" for s in needs.sm)
+        return listed + (f" and PTX of {' '.join(needs.ptx)}" if needs.ptx else "")
     low = str(needs.capability or SpecifierSet())
     toolkit = cuda_toolkit(needs.cuda) if needs.cuda else None
     if toolkit is None:

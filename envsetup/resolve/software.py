@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import Callable, List, Tuple
 
 from packaging.specifiers import SpecifierSet
@@ -59,7 +61,7 @@ def _cudnn(needs: Needs, machine: Machine) -> Judgement:
 
 def driver_floor(needs: Needs, system: str | None) -> str | None:
     """Return the lowest NVIDIA driver for the row's CUDA; in WSL the driver is Windows'."""
-    toolkit = cuda_toolkit(needs.cuda) if needs.cuda else None
+    toolkit = cuda_toolkit(needs.cuda or needs.runtime or "0")
     if toolkit is None:
         return None
     return toolkit.driver_windows if system in ("windows", "wsl") else toolkit.driver_linux
@@ -70,7 +72,7 @@ def _driver(needs: Needs, machine: Machine) -> Judgement:
     wanted = needs.driver or (SpecifierSet(f">={floor}") if floor else None)
     if wanted is None:
         return NOTHING
-    said = f"NVIDIA driver {_range(wanted)}" + (f" for CUDA {needs.cuda}" if floor else "")
+    said = f"NVIDIA driver {_range(wanted)}" + (f" for CUDA {needs.cuda or needs.runtime}" if floor else "")
     fact = machine.get("driver.nvidia")
     return _one(fact, said, wanted, "no NVIDIA driver", f"install or update to {said}")
 
@@ -81,6 +83,17 @@ def _windows(needs: Needs, machine: Machine) -> Judgement:
     said = f"Windows build {_range(needs.windows_build)}"
     fix = "run Windows Update"
     return _one(machine.get("windows-build"), said, needs.windows_build, "no Windows", fix)
+
+
+def _macos(needs: Needs, machine: Machine) -> Judgement:
+    if needs.macos is None or machine.system != "macos":
+        return NOTHING
+    said = f"macOS {_range(needs.macos)}"
+    fact = machine.get("os-version")
+    version = re.search(r"\d+(\.\d+)*", str(fact.value)) if fact.known else None
+    if version is None:
+        return [], [f"os-version: not known ({fact.source}); needs {said}"], []
+    return _one(dataclasses.replace(fact, value=version.group()), said, needs.macos, "none", "update macOS")
 
 
 def _wsl(needs: Needs, machine: Machine) -> Judgement:
@@ -122,6 +135,7 @@ def _cpu(needs: Needs, machine: Machine) -> Judgement:
 _CHECKS: Tuple[Callable[[Needs, Machine], Judgement], ...] = (
     _wsl,
     _windows,
+    _macos,
     _glibc,
     _cpu,
     _driver,

@@ -54,7 +54,7 @@ def test_a_flood_is_cut_off():
         (b"\xef\xbb\xbfmarked", "marked"),
         ("wide".encode("utf-16"), "wide"),
         ("wide".encode("utf-16-le"), "wide"),
-        (b"\xff\xd8\x80 garbage\0", "\ufffd\ufffd\ufffd garbage\ufffd"),
+        (b"\xff\xd8\xff garbage\0", "\ufffd\ufffd\ufffd garbage\ufffd"),
         (b"", ""),
     ],
 )
