@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import re
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
@@ -16,9 +20,9 @@ Report = Callable[[str], None]
 # What uv prints of each failure, and what a person can do about it; the first match wins.
 _FAILURES: Tuple[Tuple[str, str, str], ...] = (
     (
-        r"hash mismatch|does not match the expected hash",
-        "a downloaded file does not have the expected sha256",
-        "The file was changed on its way or on the index: try another network or mirror.",
+        r"hash mismatch|does not match the expected hash|bad crc|invalid zip|failed to extract archive:",
+        "a downloaded file is not the one that is expected",
+        "It was damaged or changed on its way or on the index: try again, or another network or mirror.",
     ),
     (
         r"no space left|os error 28\b|not enough space|os error 112\b",
@@ -43,7 +47,7 @@ _FAILURES: Tuple[Tuple[str, str, str], ...] = (
     (
         r"dns error|failed to lookup|connection refused|network is unreachable|error sending request|"
         r"connect(ion)? (error|timed out|reset)|operation timed out|network connectivity is disabled|"
-        r"tunnel|request failed after|failed to fetch|failed to download|error decoding",
+        r"tunnel|request failed after|failed to fetch|failed to download|error decoding|received some unexpected",
         "the package index can't be reached, or its answer can't be read",
         "Check the network and proxy (HTTPS_PROXY), or name a mirror (PIP_INDEX_URL or UV_DEFAULT_INDEX).",
     ),
@@ -57,7 +61,7 @@ _FAILURES: Tuple[Tuple[str, str, str], ...] = (
 # Lines of uv that tell a person how far it is; the others tell what envsetup said already.
 _TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Installed ")
 
-_SECRET = re.compile(r"(://)[^/@\s]+@")
+_SECRET = re.compile(r"(://)[^/\s]+@")
 
 
 def mask(text: str) -> str:
@@ -137,13 +141,14 @@ def run(
         env: from :func:`settings`.
         report: called with each line of progress that uv prints.
         input: text for stdin.
-        error: what to raise when uv fails.
+        error: what to raise when it is neither the network's nor the machine's fault that uv fails.
 
     Raises:
         EnvsetupError: with the failure's kind, uv's own last lines, and what to do.
     """
     process = subprocess.Popen(
         [binary(), *arguments],
+        **_CHILD,
         env=dict(env),
         cwd=tempfile.gettempdir(),  # uv would read the settings of a project in the current folder
         stdin=subprocess.PIPE,
@@ -169,16 +174,37 @@ def run(
         code = process.wait()
     finally:
         if process.poll() is None:
-            process.kill()
-            process.wait()
+            _kill(process)
         reader.join()
     if code:
         raise failure(lines, error)
     return out[0].decode("utf-8", "replace")
 
 
+def _end_with_parent() -> None:
+    """Have the kernel end uv when this process is killed, so that it does not go on writing (Linux)."""
+    if _LIBC is not None:
+        _LIBC.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG of linux/prctl.h
+
+
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+# A session of its own: what uv starts, such as the build of a package, is ended with it.
+_CHILD: Mapping[str, Any] = (
+    {} if sys.platform == "win32" else {"start_new_session": True, "preexec_fn": _end_with_parent}
+)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for zombies
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def failure(lines: Sequence[str], error: type[EnvsetupError] = BuildError) -> EnvsetupError:
-    """Return the error for uv's output ``lines``."""
+    """Return the error for uv's output ``lines``: a BuildError when network, index or disk are to blame."""
     text = "\n".join(lines)
     said = [
         line
@@ -188,5 +214,5 @@ def failure(lines: Sequence[str], error: type[EnvsetupError] = BuildError) -> En
     detail = "\n".join(said[-12:])
     for pattern, message, hint in _FAILURES:
         if re.search(pattern, text, re.IGNORECASE):
-            return error(f"{message[0].upper()}{message[1:]}.\n{detail}", hint)
+            return BuildError(f"{message[0].upper()}{message[1:]}.\n{detail}", hint)
     return error(f"uv says:\n{detail}", "")

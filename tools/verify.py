@@ -48,7 +48,7 @@ def verify(row: Row, python: str, name: str, machine: Machine) -> Seen | None:
             Options(),
             uv.settings(machine.value("pip")),
             {},
-            lambda env: examine(env, row.framework, row.backend, distro=machine.value("distro")).to_json(),
+            lambda env: examine(env, row.framework, row.backend, machine=machine).to_json(),
             lambda line: None,
         )
     finally:

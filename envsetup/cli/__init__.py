@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import List
+from typing import List, Tuple
 
 import click
 
 from envsetup import __version__
-from envsetup.errors import INTERRUPTED, USAGE
+from envsetup.errors import BUILD_FAILED, INTERRUPTED, USAGE
 
 # Named here with their summaries, so that --help imports none of them.
 COMMANDS = {
@@ -36,6 +36,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"envsetup.cli.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: List[str]
+    ) -> Tuple[str | None, click.Command | None, List[str]]:
+        """Return the command that ``args`` begin with; a misspelt one is answered with its neighbour."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            if near and "Did you mean" not in error.message:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
         with formatter.section("Commands"):
@@ -54,12 +68,17 @@ Exit codes: 0 done; 1 findings; 2 usage; 3 no stack fits; 4 building failed; 5 t
 
 @click.group(
     cls=LazyGroup,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=_EXAMPLES,
 )
 @click.version_option(__version__, prog_name="envsetup")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Put a working GPU deep-learning environment on this machine, and prove it."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(USAGE)
 
 
 def main() -> None:
@@ -74,6 +93,16 @@ def main() -> None:
         click.echo("Interrupted.", err=True)
         code = INTERRUPTED
     except click.ClickException as error:
-        error.show()
-        code = USAGE
+        code = _usage(error)
+    except OSError as error:  # a full disk behind `> file`
+        click.echo(f"error: the output can't be written: {error.strerror or error}", err=True)
+        code = BUILD_FAILED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: click.ClickException) -> int:
+    from envsetup.cli.common import refuse
+
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "envsetup"
+    return refuse(error.format_message(), f"`{path} --help` shows what there is.")

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import json
+import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, NamedTuple, Sequence
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, NamedTuple, Sequence
 
 import click
 
-from envsetup.errors import INTERRUPTED, EnvsetupError
+from envsetup.errors import INTERRUPTED, NO_STACK, EnvsetupError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from envsetup.machine.fact import Machine
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PATIENCE = 1.0  # seconds that may pass without a word
 
 
 class Outcome(NamedTuple):
@@ -36,6 +45,12 @@ class Interrupted(EnvsetupError):
     """The user or the system stopped the run."""
 
     exit_code = INTERRUPTED
+
+
+class Defect(EnvsetupError):
+    """envsetup itself is wrong. Its exit code is none of those that scripts act on: sysexits' EX_SOFTWARE."""
+
+    exit_code = 70
 
 
 def console(stderr: bool = False) -> Console:
@@ -59,6 +74,10 @@ def command(function: Callable[..., Outcome]) -> Callable[..., int]:
             outcome = _failure(error)
         except KeyboardInterrupt:
             outcome = _failure(Interrupted("Interrupted; what was there is as it was."))
+        except OSError as error:  # a full disk, a folder without permission: the machine's, not a bug
+            outcome = _failure(_unwritable(error))
+        except Exception as error:
+            outcome = _failure(_defect(error))
         if as_json:
             click.echo(json.dumps(outcome.data, indent=1))
         else:
@@ -66,6 +85,30 @@ def command(function: Callable[..., Outcome]) -> Callable[..., int]:
         return outcome.code
 
     return body
+
+
+def _unwritable(error: OSError) -> EnvsetupError:
+    where = f"{error.filename}: " if error.filename else ""
+    full = "Free some space, or choose another path." if error.errno in _FULL else ""
+    return EnvsetupError(f"{where}{error.strerror or error}", full)
+
+
+def _defect(error: Exception) -> EnvsetupError:
+    if os.environ.get("ENVSETUP_DEBUG"):
+        raise error
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return Defect(
+        f"This is a bug in envsetup: {type(error).__name__}: {error} ({where.filename}, line {where.lineno})",
+        "Report it together with what `envsetup facts --json` prints. ENVSETUP_DEBUG=1 shows where it happens.",
+    )
+
+
+def refuse(message: str, hint: str) -> int:
+    """Write what is wrong with the command line itself, in the form that was asked for; return the code."""
+    outcome = _failure(UsageError(message, hint))
+    if "--json" in sys.argv[1:]:
+        click.echo(json.dumps(outcome.data, indent=1))
+    return outcome.code
 
 
 def _interrupt() -> None:
@@ -76,15 +119,16 @@ def _failure(error: EnvsetupError) -> Outcome:
     """Write an error to stderr and return the outcome that ``--json`` prints."""
     from rich.text import Text
 
-    from envsetup.plan.planner import NoStackFits
-    from envsetup.report.plan import show_refusal
-
     err = console(stderr=True)
     err.print(Text.assemble(("error: ", "bold red"), error.message))
     data: Dict[str, Any] = {"schema": 1}
-    if isinstance(error, NoStackFits):
-        show_refusal(err, error)
-        data = error.to_json()
+    if error.exit_code == NO_STACK:
+        from envsetup.plan.planner import NoStackFits
+        from envsetup.report.plan import show_refusal
+
+        if isinstance(error, NoStackFits):
+            show_refusal(err, error)
+            data = error.to_json()
     if error.hint:
         err.print(Text.assemble(("what to do: ", "bold"), error.hint))
     data.update(ok=False, error={"message": error.message, "hint": error.hint}, exit_code=error.exit_code)
@@ -117,8 +161,21 @@ def read_machine(
     from envsetup.machine.assume import overlay
     from envsetup.machine.recording import load
 
-    machine = load(machine_file) if machine_file else read(only=only)
+    with patience("reading what this machine has"):
+        machine = load(machine_file) if machine_file else read(only=only)
     return overlay(machine, assumptions) if assumptions else machine
+
+
+@contextlib.contextmanager
+def patience(line: str) -> Iterator[None]:
+    """Write ``line`` to stderr if the block takes long, so that nobody wonders."""
+    timer = threading.Timer(_PATIENCE, click.echo, (line,), {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Progress:

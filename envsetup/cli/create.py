@@ -15,12 +15,13 @@ from envsetup.errors import DONE, PROBE_FAILED
 @click.command(
     epilog="""\b
 Examples:
-  envsetup create                                  whatever fits this machine, in .venv
-  envsetup create lab --backend dml                PyTorch on DirectML, Python 3.8
-  envsetup create --backend cuda                   TensorFlow for the CUDA and cuDNN that are here
-  envsetup create --stack "tensorflow-gpu<2"       the newest TensorFlow 1 that fits
+  envsetup create                            whatever fits this machine, in .venv
+  envsetup create lab --backend dml          PyTorch on DirectML, Python 3.8
+  envsetup create --backend cuda             TensorFlow for the CUDA that is here
+  envsetup create --stack "tensorflow-gpu<2" the newest TensorFlow 1 that fits
   envsetup create --backend dml --with timm==0.4.12 -r requirements.txt
-  envsetup create --dry-run --json --assume os=windows --assume gpu=1002:67df --backend dml"""
+Plan for another machine:
+  envsetup create --dry-run --backend dml --assume os=windows --assume gpu=1002:67df"""
 )
 @click.argument("path", default=".venv", type=click.Path(file_okay=True))
 @click.option("--backend", metavar="NAME", help="dml, cuda, cpu … or auto: what fits, a GPU first (default).")
@@ -103,8 +104,7 @@ def create(
 
         def probe(environment: Environment) -> Dict[str, Any]:
             row = plan.row
-            distro = machine.value("distro")
-            return examine(environment, row.framework, row.backend, device, distro, progress).to_json()
+            return examine(environment, row.framework, row.backend, device, machine, progress).to_json()
 
         options = Options(as_documented, not no_provides, replace)
         facts = machine.to_json()["facts"]

@@ -6,7 +6,7 @@ from typing import Tuple
 
 import click
 
-from envsetup.cli.common import Outcome, command, machine_options
+from envsetup.cli.common import Outcome, command, machine_options, patience
 from envsetup.errors import DONE
 
 
@@ -14,7 +14,7 @@ from envsetup.errors import DONE
     epilog="""\b
 Examples:
   envsetup facts                          what is seen here, and where it was read
-  envsetup facts --record machine.json    save it, to plan or diagnose elsewhere with --machine"""
+  envsetup facts --record machine.json    save it, for --machine elsewhere"""
 )
 @click.option("--record", type=click.Path(dir_okay=False), metavar="FILE", help="Save what was read.")
 @machine_options
@@ -32,7 +32,8 @@ def facts(record: str | None, machine_file: str | None, assumptions: Tuple[str, 
         from envsetup.machine.recording import save
 
         host = RecordingHost(RealHost())
-        machine = read(host)
+        with patience("reading what this machine has"):
+            machine = read(host)
         save(record, host)
     else:
         machine = read_machine(machine_file, assumptions)

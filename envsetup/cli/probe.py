@@ -17,7 +17,7 @@ Examples:
   envsetup probe lab --device dml:1    on the second adapter
   envsetup probe --snippet             the lines for your own code"""
 )
-@click.argument("path", default=".venv", type=click.Path(exists=True, file_okay=False))
+@click.argument("path", default=".venv", type=click.Path())
 @click.option("--device", metavar="ID", help="The device to use, e.g. dml:1 (default: the first).")
 @click.option("--framework", metavar="NAME", help="For an environment that envsetup did not make.")
 @click.option("--backend", metavar="NAME", help="For an environment that envsetup did not make.")
@@ -36,7 +36,8 @@ def probe(
 
     environment = Environment(Path(path).absolute())
     if not environment.python.exists():
-        raise UsageError(f"{path} is no virtual environment.", "Make one with `envsetup create`.")
+        what = "is no virtual environment" if environment.path.exists() else "is not there"
+        raise UsageError(f"{path} {what}.", "Give the environment's folder, or make one: `envsetup create`.")
     receipt = read_receipt(environment.path)
     framework = framework or (receipt.data["framework"] if receipt else None)
     backend = backend or (receipt.data["backend"] if receipt else None)
@@ -49,8 +50,8 @@ def probe(
         text = lines(framework, backend)
         return Outcome(DONE, {"schema": 1, "snippet": text}, lambda out: out.print(text, markup=False))
     with Progress() as progress:
-        distro = read(only=["distro"]).value("distro")
-        report = examine(environment, framework, backend, device, distro, progress).to_json()
+        machine = read(only=["distro", "cuda", "cudnn"])
+        report = examine(environment, framework, backend, device, machine, progress).to_json()
     if receipt is not None and device is None:
         receipt.with_probe(report).write(environment.path)
     return Outcome(DONE if report["ok"] else PROBE_FAILED, report, lambda out: show_probe(out, report))

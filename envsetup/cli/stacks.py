@@ -13,7 +13,7 @@ from envsetup.errors import DONE
 @click.command(
     epilog="""\b
 Examples:
-  envsetup stacks                        what fits this machine, and what would have to change
+  envsetup stacks                        what fits here, and what is missing
   envsetup stacks tensorflow-gpu         every version of one stack
   envsetup stacks --machine lab-7.json   on a machine that was recorded"""
 )

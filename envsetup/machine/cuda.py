@@ -149,7 +149,7 @@ def library_version(host: Host, path: str) -> str | None:
     match = re.match(r"cudart(?:32|64)_(\d+?)(\d?)(?:_\d+)?\.dll$", name, re.IGNORECASE)
     if match:
         major, minor = match.groups()
-        if len(major + minor) == 2 and int(major + minor) >= 12:
+        if 12 <= int(major + minor) < 50:  # from 12 on only the major; cudart64_80 is 8.0
             return major + minor
         return f"{major}.{minor}" if minor else major
     real = host.real_path(path) or path

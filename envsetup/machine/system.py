@@ -116,7 +116,10 @@ def read_windows_build(sight: Sight) -> Iterator[Fact]:
     """Read windows-build on Windows; in WSL the host's; null elsewhere."""
     host = sight.host
     if host.system != "windows":
-        if sight.value("wsl"):
+        below = sight.fact("wsl")
+        if not below.known:
+            yield unknown("windows-build", f"wsl: {below.source}")
+        elif below.value:
             from envsetup.machine import wsl
 
             yield wsl.windows_build(host)

@@ -10,8 +10,10 @@ from envsetup import uv
 from envsetup.build import native
 from envsetup.build.environment import Environment
 from envsetup.errors import BuildError
+from envsetup.machine.fact import Machine
 from envsetup.probe.report import ProbeReport
 from envsetup.probe.run import run
+from envsetup.probe.unsearched import unsearched
 
 
 def examine(
@@ -19,26 +21,32 @@ def examine(
     framework: str,
     backend: str,
     device: str | None = None,
-    distro: str | None = None,
+    machine: Machine | None = None,
     report: uv.Report = lambda line: None,
 ) -> ProbeReport:
     """Return the probe's report; an import that fails is explained by all missing libraries at once.
 
     Args:
         device: e.g. ``dml:1``; None takes the first.
-        distro: the Linux distribution, for the name of its packages.
+        machine: for the names of its distribution's packages, and where its CUDA is.
         report: called with lines of progress.
     """
-    missing, advice = missing_libraries(environment, framework, distro)
+    machine = machine or Machine.of([])
+    missing, advice = missing_libraries(environment, framework, machine.value("distro"))
     for line in advice:
         report(line)
     report(f"probing: {framework} on {backend}")
     found = run(environment.python, framework, backend, device)
-    if not missing or found.ok or found.stage not in ("start", "import"):
+    if found.ok:
         return found
-    names = tuple(dict.fromkeys((*found.missing_libraries, *missing)))
-    reason = " ".join([found.reason, "Missing on this machine:", ", ".join(missing) + ".", *advice])
-    return dataclasses.replace(found, missing_libraries=names, reason=reason)
+    reason = [found.reason]
+    if missing and found.stage in ("start", "import"):
+        found = dataclasses.replace(
+            found, missing_libraries=tuple(dict.fromkeys((*found.missing_libraries, *missing)))
+        )
+        reason += advice
+    reason += unsearched(found.missing_libraries, machine)
+    return dataclasses.replace(found, reason=". ".join(reason))
 
 
 def missing_libraries(

@@ -99,7 +99,7 @@ def _argv(python: Path, request: Mapping[str, Any]) -> List[str]:
     # The request is ASCII: an old interpreter decodes its arguments by the locale.
     options = ["-I", "-u", "-X", "utf8", "-X", "faulthandler"]
     # Made absolute, as it starts elsewhere; not resolved, as a venv's link is what makes it that venv's.
-    program = os.path.abspath(shutil.which(str(python)) or str(python))  # noqa: PTH100
+    program = os.path.abspath(python if python.exists() else shutil.which(str(python)) or python)  # noqa: PTH100
     return [program, *options, str(script), json.dumps(request)]
 
 

@@ -13,7 +13,7 @@ from .exits import describe_exit, sentence
 from .log import BoundedLog
 from .report import Device, ProbeReport
 from .target.interface import split
-from .target.judge import HEAVY
+from .target.judge import strayed
 
 DEVICE_LIMIT = 64
 
@@ -48,10 +48,9 @@ def judge(
         # One device is proven to work; several at once are a further matter, and said as one.
         strategy, reason = {"ok": False, "reason": reason}, ""
     if not reason and placement:
-        strayed = [op for op in placement["fallbacks"] if HEAVY.search(op)]
-        if strayed and device != "cpu":
-            stage = "placement"
-            reason = f"Silent fallback: {', '.join(strayed)} did not run on {device}"
+        elsewhere = strayed(placement["fallbacks"])
+        if elsewhere and device != "cpu":
+            stage, reason = "placement", f"Silent fallback: {elsewhere} did not run on {device}"
     if "no_device" in progress.data:
         nothing = _why_no_device(backend, text(progress.data["no_device"]), evidence)
         reason = f"{nothing}. Nor does it work on the CPU: {reason}" if reason else nothing

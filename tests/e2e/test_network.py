@@ -22,19 +22,18 @@ def dead_port() -> int:
 @pytest.mark.parametrize(
     "fault, match, says",
     [
-        ("404", "*.whl", "Try another"),
+        ("404", "*.whl", "tiny"),
         ("500", "*", "answered with an error of its own"),
         ("503", "*.whl", "answered with an error of its own"),
         ("garbage", "/simple/*", "its answer can't be read"),
-        ("garbage", "*.whl", "sha256"),
-        ("tampered", "*.whl", "sha256"),
+        ("garbage", "*.whl", "not the one that is expected"),
+        ("tampered", "*.whl", "not the one that is expected"),
         ("truncated", "*.whl", "can't be read"),
         ("truncated", "/simple/*", "can't be read"),
         ("cut", "*", "can't be reached"),
         ("cut", "*.whl", "can't be reached"),
         ("hang", "/simple/*", "can't be reached"),
         ("hang", "*.whl", "can't be reached"),
-        ("wrong-hash", "/simple/*", "sha256"),
     ],
 )
 def test_a_failing_index_leaves_the_earlier_environment(
@@ -78,7 +77,9 @@ def test_a_name_that_does_not_resolve(earlier: Bench) -> None:
 
 def test_no_network_is_needed_for_what_the_cache_has(bench: Bench) -> None:
     bench.made()
-    bench.made("--replace", PIP_INDEX_URL=f"http://127.0.0.1:{dead_port()}/simple/", UV_OFFLINE="1")
+    asked = bench.index.count()
+    bench.made("--replace", UV_OFFLINE="1")
+    assert bench.index.count() == asked
 
 
 def test_a_network_that_fails_while_requirements_are_resolved_is_no_missing_stack(earlier: Bench) -> None:
@@ -116,7 +117,7 @@ def test_a_lock_with_another_hash_installs_nothing(earlier: Bench) -> None:
     earlier.write_lock("2.0", MINOR, Lock(tuple(packages), lock.replaced, "tiny"))
     done = earlier.create("--replace")
     assert done.code == 4
-    assert "sha256" in done.message
+    assert "not the one that is expected" in done.message
 
 
 def test_a_damaged_lock_is_named(earlier: Bench) -> None:

@@ -16,7 +16,9 @@ from envsetup.machine.recording import KIND, SCHEMA
 
 def elf(machine: int = 0x3E, bits: int = 64) -> bytes:
     """Return the beginning of a Linux program."""
-    return b"\x7fELF" + bytes([2 if bits == 64 else 1, 1]) + bytes(12) + struct.pack("<H", machine) + bytes(40)
+    return (
+        b"\x7fELF" + bytes([2 if bits == 64 else 1, 1]) + bytes(12) + struct.pack("<H", machine) + bytes(40)
+    )
 
 
 def pe(machine: int = 0x8664, bits: int = 64) -> bytes:
@@ -29,9 +31,23 @@ def macho(*kinds: int) -> bytes:
     """Return the beginning of a macOS program: a universal one when it has several kinds."""
     if len(kinds) == 1:
         return b"\xcf\xfa\xed\xfe" + struct.pack("<I", kinds[0]) + bytes(40)
-    return b"\xca\xfe\xba\xbe" + struct.pack(">I", len(kinds)) + b"".join(
-        struct.pack(">5I", kind, 0, 0, 0, 0) for kind in kinds
+    return (
+        b"\xca\xfe\xba\xbe"
+        + struct.pack(">I", len(kinds))
+        + b"".join(struct.pack(">5I", kind, 0, 0, 0, 0) for kind in kinds)
     )
+
+
+def os_release(name: str, distro: str, version: str) -> str:
+    return f"NAME={name}\nID={distro}\nVERSION_ID={version}\n"
+
+
+def cpuinfo(model: str, flags: str) -> str:
+    return f"processor\t: 0\nmodel name\t: {model}\nflags\t\t: {flags}\n\n"
+
+
+def cudnn_header(*version: int) -> str:
+    return "".join(f"#define CUDNN_{p} {v}\n" for p, v in zip(("MAJOR", "MINOR", "PATCHLEVEL"), version))
 
 
 class FakeHost(Host):
@@ -39,7 +55,7 @@ class FakeHost(Host):
 
     Args:
         platform: what the interpreter knows: system, machine, release, libc.
-        files: path → text or bytes; an exception is raised instead of an answer. Folders follow from the paths.
+        files: path → text or bytes, or an exception to raise. Folders follow from the paths.
         env: environment variables.
         links: path → where it leads.
         run: program's path → (exit code, output) or output; an exception is raised.
@@ -100,11 +116,15 @@ class FakeHost(Host):
     def _list(self, key: str) -> Any:
         path, *patterns = json.loads(key) if key.startswith("[") else [key]
         names = self._children(path)
-        return [
-            name
-            for name in names
-            if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-        ] if names is not None else None  # fmt: skip
+        return (
+            [
+                name
+                for name in names
+                if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+            ]
+            if names is not None
+            else None
+        )
 
     def _stat(self, path: str) -> Any:
         if self._file(path) is not None:
@@ -143,9 +163,10 @@ class FakeHost(Host):
 
     def _libraries(self, key: str) -> Any:
         return [
-            path for path in self.linker_cache
+            path
+            for path in self.linker_cache
             if any(fnmatch.fnmatchcase(path.rsplit("/", 1)[1], pattern) for pattern in json.loads(key))
-        ]  # fmt: skip
+        ]
 
 
 def _raised(value: Any) -> Any:
@@ -170,7 +191,7 @@ def read_twice(host: Host, **options: Any) -> Machine:
 
 
 def summary(machine: Machine) -> Dict[str, Any]:
-    """Return values; lists of toolkits, libraries and interpreters as their versions, GPUs as vendor and name."""
+    """Return values: toolkits, libraries and interpreters as versions, GPUs as id and architecture."""
     out: Dict[str, Any] = {}
     for fact in machine:
         value = fact.value if fact.known else "unknown"

@@ -40,10 +40,14 @@ VALUES = {
     "cpu=none": {"cpu": []},
     "wsl=2": {"os": "linux", "wsl": 2, "dxg": True},
     "os=windows wsl=2 windows-build=19045 gpu=1002:67df": {"os": "linux", "wsl": 2, "directx": "12"},
-    "os=windows wsl=2 windows-build=19042 gpu=1002:67df": {"os": "linux", "windows-build": 19042, "directx": None},
+    "os=windows wsl=2 windows-build=19042 gpu=1002:67df": {
+        "os": "linux",
+        "windows-build": 19042,
+        "directx": None,
+    },
     "os=linux wsl=2 windows-build=22631 gpu=1002:67df": {"wsl": 2, "directx": "12"},
     "os=linux wsl=1 windows-build=22631 gpu=1002:67df": {"wsl": 1, "directx": None},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", VALUES)
@@ -57,10 +61,34 @@ def test_what_an_assumption_says(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["cuda", "=1", "colour=red", "CUDA=10.1", "cuda=ten", "cuda=", "gpu=", "gpu=zzzz", "gpu=10de:xyz", "gpu=Voodoo 9000 Ultra",
-     "os=beos", "wsl=3", "wsl=two", "windows-build=ten", "windows-build=1", "arch=sparc", "python=4", "python=3",
-     "python=3.8;rm", "glibc=none", "glibc=two", "driver.nvidia=new", "cpu=avx,avx9", "rocm=six", "cudnn=7.6.5.4.3"],
-)  # fmt: skip
+    [
+        "cuda",
+        "=1",
+        "colour=red",
+        "CUDA=10.1",
+        "cuda=ten",
+        "cuda=",
+        "gpu=",
+        "gpu=zzzz",
+        "gpu=10de:xyz",
+        "gpu=Voodoo 9000 Ultra",
+        "os=beos",
+        "wsl=3",
+        "wsl=two",
+        "windows-build=ten",
+        "windows-build=1",
+        "arch=sparc",
+        "python=4",
+        "python=3",
+        "python=3.8;rm",
+        "glibc=none",
+        "glibc=two",
+        "driver.nvidia=new",
+        "cpu=avx,avx9",
+        "rocm=six",
+        "cudnn=7.6.5.4.3",
+    ],
+)
 def test_a_wrong_assumption_is_a_usage_error_that_lists_the_keys(text):
     with pytest.raises(UsageError) as error:
         overlay(EMPTY, [text])
@@ -69,7 +97,9 @@ def test_a_wrong_assumption_is_a_usage_error_that_lists_the_keys(text):
     assert error.value.exit_code == 2
 
 
-@pytest.mark.parametrize("pair", [["os=linux", "os=windows"], ["glibc=2.31", "glibc=2.17"], ["os=macos", "wsl=2"]])
+@pytest.mark.parametrize(
+    "pair", [["os=linux", "os=windows"], ["glibc=2.31", "glibc=2.17"], ["os=macos", "wsl=2"]]
+)
 def test_assumptions_that_contradict_each_other_are_refused(pair):
     with pytest.raises(UsageError):
         overlay(EMPTY, pair)
@@ -98,7 +128,9 @@ def test_wsl_on_a_windows_machine_is_the_linux_inside_it():
     machine = overlay(here, ["wsl=2"])
     assert (machine.system, machine.value("windows-build")) == ("wsl", 22631)
     assert machine.value("gpu") == here.value("gpu") and machine.value("driver.nvidia") == "536.23"
-    assert not machine.get("python").known and not machine.get("cuda").known, "those of Windows are no use there"
+    assert not machine.get("python").known and not machine.get("cuda").known, (
+        "those of Windows are no use there"
+    )
     assert machine.value("directx")["level"] == "12"
 
 

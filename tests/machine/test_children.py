@@ -105,7 +105,7 @@ def test_native_queries_that_fail_say_why(tmp_path, monkeypatch):
         "crash": "import os; os.abort()",
         "hang": "import time; time.sleep(60)",
         "garbage": "print('\\0\\xff{')",
-        "refused": "print('{\"error\": \"Driver/library version mismatch\"}')",
+        "refused": 'print(\'{"error": "Driver/library version mismatch"}\')',
         "nothing": "print('null')",
         "deep": "print('[' * 100000)",
     }

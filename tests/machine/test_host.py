@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_a_file_without_permission_is_unreadable_not_absent(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the Linux linker's cache")
 def test_the_linkers_cache_is_searched_by_name():
     found = RealHost().libraries("libc.so.6") or []
-    if not os.path.exists("/etc/ld.so.cache"):
+    if not Path("/etc/ld.so.cache").exists():
         pytest.skip("no linker cache (musl)")
     assert found and all(path.endswith("/libc.so.6") for path in found)
     assert RealHost().libraries("libnothing-*.so") == []

@@ -12,7 +12,9 @@ from envsetup.machine.recording import SIZE_LIMIT, load, save
 from tests.machine import machines
 
 
-@pytest.mark.parametrize("make", [machines.windows_hybrid, machines.wsl1, machines.debian_1080ti, machines.macos_apple])
+@pytest.mark.parametrize(
+    "make", [machines.windows_hybrid, machines.wsl1, machines.debian_1080ti, machines.macos_apple]
+)
 def test_a_recording_says_elsewhere_what_the_machine_said(make, tmp_path):
     host = RecordingHost(make())
     machine = read(host)
@@ -31,13 +33,16 @@ def test_this_machine_can_be_recorded(tmp_path):
 def test_credentials_are_in_the_fact_and_nowhere_else(tmp_path):
     host = machines.debian_1080ti()
     host.files["/home/ada/.config/pip/pip.conf"] = (
-        "[global]\nindex-url = https://ada:s3cret@index.example/simple\nproxy = ada:s3cret@proxy.example:3128\n"
+        "[global]\nindex-url = https://ada:s3cret@index.example/simple\n"
+        "proxy = ada:s3cret@proxy.example:3128\n"
         "extra-index-url =\n    https://s3cret@one.example/simple\n    https://two.example/simple?token=s3cret\n"
     )
     host.variables.update(
-        PIP_FIND_LINKS="https://ada:s3cret@links.example/", HTTPS_PROXY="http://ada:s3cr@t@proxy.example",
-        UV_INDEX_HOUSE_PASSWORD="s3cret", TF_API_TOKEN="s3cret",
-    )  # fmt: skip
+        PIP_FIND_LINKS="https://ada:s3cret@links.example/",
+        HTTPS_PROXY="http://ada:s3cr@t@proxy.example",
+        UV_INDEX_HOUSE_PASSWORD="s3cret",
+        TF_API_TOKEN="s3cret",
+    )
     recording = RecordingHost(host)
     machine = read(recording)
     pip = machine.value("pip")
@@ -45,11 +50,16 @@ def test_credentials_are_in_the_fact_and_nowhere_else(tmp_path):
     assert pip["proxy"] == "ada:s3cret@proxy.example:3128"
     assert pip["find_links"] == ["https://ada:s3cret@links.example/"]
     shown = machine.to_json()["facts"]["pip"]["value"]
-    assert shown["index_url"] == "https://***@index.example/simple" and shown["proxy"] == "***@proxy.example:3128"
+    assert (
+        shown["index_url"] == "https://***@index.example/simple"
+        and shown["proxy"] == "***@proxy.example:3128"
+    )
     save(tmp_path / "machine.json", recording)
     for text in (json.dumps(machine.to_json()), (tmp_path / "machine.json").read_text()):
         assert "s3cr" not in text
-    assert load(tmp_path / "machine.json").value("pip")["extra_index_url"][0] == "https://***@one.example/simple"
+    assert (
+        load(tmp_path / "machine.json").value("pip")["extra_index_url"][0] == "https://***@one.example/simple"
+    )
 
 
 def test_the_output_of_facts_can_be_read_again(tmp_path):
@@ -89,10 +99,13 @@ def test_a_recording_with_nothing_in_it_is_a_machine_of_which_nothing_is_known(t
 
 
 def test_a_recording_does_not_reach_this_machine(tmp_path):
-    data = {"schema": 1, "recorded": {"native": {"platform": {"value": {"system": "linux", "release": "6.1"}}}}}
+    data = {
+        "schema": 1,
+        "recorded": {"native": {"platform": {"value": {"system": "linux", "release": "6.1"}}}},
+    }
     (tmp_path / "machine.json").write_text(json.dumps(data))
     machine = load(tmp_path / "machine.json")
-    assert {fact.name for fact in machine if fact.known} == {"os", "kernel", "wsl", "dxg", "windows-build", "directx"}
+    assert {fact.name for fact in machine if fact.known} == {"os", "kernel"}
     assert "not in the recording" in machine.get("cpu").source
 
 

@@ -9,19 +9,43 @@ from envsetup.machine.short_words import architectures, cpu_flags, memory, versi
 from tests.machine.fake_host import summary
 
 CASES = [
-    ({"os": "windows", "os_version": "10 1903 build 18362.900", "wsl": False},
-     {"os": "windows", "windows-build": 18362, "os-version": "Windows 10 18362", "wsl": 0}),
+    (
+        {"os": "windows", "os_version": "10 1903 build 18362.900", "wsl": False},
+        {"os": "windows", "windows-build": 18362, "os-version": "Windows 10 18362", "wsl": 0},
+    ),
     ({"os": "windows", "os_version": "10 21H2"}, {"windows-build": 19044}),
     ({"os": "windows", "os_version": "11 23H2"}, {"windows-build": 22631, "os-version": "Windows 11 22631"}),
     ({"os": "windows", "os_version": "11"}, {"windows-build": 22000, "os-version": "Windows 11"}),
-    ({"os": "windows", "os_version": "10 20H2 build 19042.572", "wsl": True, "gpus": [{"name": "Quadro RTX 3000"}]},
-     {"os": "linux", "wsl": 2, "windows-build": 19042, "gpu": [("10de:1f36", "turing")], "directx": None}),
-    ({"os": "linux", "os_version": "Pop!_OS 20.04"}, {"distro": "pop", "os-version": "Pop!_OS 20.04", "directx": None}),
-    ({"os": "linux", "os_version": "Alpine (python:3.7-alpine)"}, {"distro": "alpine", "libc": "musl", "glibc": None}),
-    ({"os": "linux", "extra": {"libc": "glibc 2.12", "kernel": "2.6.32"}}, {"glibc": "2.12", "kernel": "2.6.32"}),
+    (
+        {
+            "os": "windows",
+            "os_version": "10 20H2 build 19042.572",
+            "wsl": True,
+            "gpus": [{"name": "Quadro RTX 3000"}],
+        },
+        {"os": "linux", "wsl": 2, "windows-build": 19042, "gpu": [(None, "turing")], "directx": None},
+    ),
+    (
+        {"os": "linux", "wsl": False, "os_version": "Pop!_OS 20.04"},
+        {"distro": "pop", "os-version": "Pop!_OS 20.04", "directx": None},
+    ),
+    (
+        {"os": "linux", "os_version": "Alpine (python:3.7-alpine)"},
+        {"distro": "alpine", "libc": "musl", "glibc": None},
+    ),
+    (
+        {"os": "linux", "extra": {"libc": "glibc 2.12", "kernel": "2.6.32"}},
+        {"glibc": "2.12", "kernel": "2.6.32"},
+    ),
     ({"extra": {"cpu": "Celeron N4505 (no AVX)"}}, {"cpu": []}),
-    ({"os": "macos", "os_version": "15 (Darwin 24.4)", "arch": "arm64"}, {"os": "macos", "arch": "aarch64", "wsl": "absent"}),
-    ({"gpus": [{"name": "GeForce RTX 20xx", "vendor": "nvidia", "compute_capability": "7.5"}]}, {"gpu": [(None, None)]}),
+    (
+        {"os": "macos", "os_version": "15 (Darwin 24.4)", "arch": "arm64"},
+        {"os": "macos", "arch": "aarch64", "wsl": 0},
+    ),
+    (
+        {"gpus": [{"name": "GeForce RTX 20xx", "vendor": "nvidia", "compute_capability": "7.5"}]},
+        {"gpu": [(None, None)]},
+    ),
     ({"driver": "450.51.05", "os": "linux"}, {"driver.nvidia": "450.51.05", "cuda.driver": "11.0"}),
     ({"driver": "31.0.15.3623", "os": "windows"}, {"driver.nvidia": "536.23"}),
     ({"driver": "(CUDA 11.0 level)"}, {"cuda.driver": "11.0", "driver.nvidia": "absent"}),
@@ -30,11 +54,26 @@ CASES = [
     ({"cudnn": "8.x in /usr/local/cuda-12.3/lib64"}, {"cudnn": ["8"]}),
     ({"python": "3.10.14"}, {"python": ["3.10.14"]}),
     ({"env_vars": {"CUDA_VISIBLE_DEVICES": "2"}}, {"env": {"CUDA_VISIBLE_DEVICES": "2"}}),
-    ({"packages": {"torch": "2.6.0", "pytorch-directml": None}},
-     {"packages": {"torch": "2.6.0", "pytorch-directml": None}}),
-    ({"os": 5, "os_version": [], "gpus": "many", "driver": {}, "cudnn": None, "packages": 7, "extra": [], "arch": 1,
-      "python": None, "cuda_toolkits": {}}, {"os": "absent", "gpu": "absent", "cudnn": []}),
-]  # fmt: skip
+    (
+        {"packages": {"torch": "2.6.0", "pytorch-directml": None}},
+        {"packages": {"torch": "2.6.0", "pytorch-directml": None}},
+    ),
+    (
+        {
+            "os": 5,
+            "os_version": [],
+            "gpus": "many",
+            "driver": {},
+            "cudnn": None,
+            "packages": 7,
+            "extra": [],
+            "arch": 1,
+            "python": None,
+            "cuda_toolkits": {},
+        },
+        {"os": "absent", "gpu": "absent", "cudnn": []},
+    ),
+]
 
 
 @pytest.mark.parametrize(("facts", "expected"), CASES)
@@ -53,7 +92,12 @@ def test_details_of_a_gpu_that_a_report_names():
 
 def test_an_interpreter_of_another_architecture_is_told_apart():
     (python,) = machine({"arch": "arm64 host, x86_64 Python", "python": ">=3.10"}).value("python")
-    assert (python["version"], python["arch"], python["emulated"], python["source"]) == ("3.10", "x86_64", True, ">=3.10")
+    assert (python["version"], python["arch"], python["emulated"], python["source"]) == (
+        "3.10",
+        "x86_64",
+        True,
+        ">=3.10",
+    )
     (python,) = machine({"arch": "x86 (32-bit interpreter on x64 OS)", "python": "3.7.3"}).value("python")
     assert (python["bits"], python["arch"], python["emulated"]) == (32, "x86", False)
 
@@ -84,8 +128,19 @@ def test_architectures_in_words(text, machine_arch, own, bits):
 
 
 def test_words():
-    assert [version(t) for t in ("12.4 (nvcc)", "v1", "3", "cu118", "none")] == ["12.4", None, "3", None, None]
+    assert [version(t) for t in ("12.4 (nvcc)", "v1", "3", "cu118", "none")] == [
+        "12.4",
+        None,
+        "3",
+        None,
+        None,
+    ]
     assert [memory(t) for t in ("2GB", "512 MiB", "6.5GB", "much")] == [2 << 30, 512 << 20, 13 << 29, None]
-    assert [cpu_flags(t) for t in ("no AVX2", "Core i7", "AVX2 FMA", "without AVX")] == [["avx"], None, ["avx", "avx2", "fma"], []]
+    assert [cpu_flags(t) for t in ("no AVX2", "Core i7", "AVX2 FMA", "without AVX")] == [
+        ["avx"],
+        None,
+        ["avx", "avx2", "fma"],
+        [],
+    ]
     assert windows_build("10.0.19045.3693") == (19045, True)
     assert windows_build("10") == (None, False)

@@ -38,7 +38,9 @@ def test_nvidia_smi_steps_in_for_a_broken_nvml():
     for path in ("/proc/driver/nvidia/version", "/sys/module/nvidia/version"):
         del host.files[path]
     host.queries["nvml"] = Unreadable("nvml: ended with code -11: no output")
-    host.programs["/usr/bin/nvidia-smi"] = "0x1B0610DE, 00000000:01:00.0, 440.33.01, 11178, GeForce GTX 1080 Ti\n"
+    host.programs["/usr/bin/nvidia-smi"] = (
+        "0x1B0610DE, 00000000:01:00.0, 440.33.01, 11178, GeForce GTX 1080 Ti\n"
+    )
     machine = read_twice(host)
     assert machine.value("gpu")[1]["name"] == "GeForce GTX 1080 Ti"
     assert machine.value("gpu")[1]["memory"] == 11178 << 20
@@ -55,7 +57,14 @@ def test_drivers_that_disagree_are_both_shown():
 
 @pytest.mark.parametrize(
     "answer",
-    ["nonsense", 5, [], {}, {"driver": 7, "gpus": 3}, {"driver": "x" * 500, "gpus": [[], {"error": "lost"}, {"vendor": "a"}]}],
+    [
+        "nonsense",
+        5,
+        [],
+        {},
+        {"driver": 7, "gpus": 3},
+        {"driver": "x" * 500, "gpus": [[], {"error": "lost"}, {"vendor": "a"}]},
+    ],
 )
 def test_an_nvml_that_answers_nonsense_is_survived(answer):
     host = machines.debian_1080ti()
@@ -88,13 +97,17 @@ def test_interpreters_that_do_not_start_are_left_out_and_named():
 
 
 WINDOWS_FAILURES = {
-    "DXGI broken: the present devices' registry entries": ({"dxgi": Unreadable("dxgi: no answer within 10 s")}, {}, "registry display class"),
+    "DXGI broken: the present devices' registry entries": (
+        {"dxgi": Unreadable("dxgi: no answer within 10 s")},
+        {},
+        "registry display class",
+    ),
     "only WMI is left": (
         {"dxgi": Unreadable("dxgi: crashed")},
         {machines.DISPLAY: Unreadable("Access is denied")},
         "Win32_VideoController",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WINDOWS_FAILURES)
@@ -105,7 +118,9 @@ def test_windows_gpus_fall_back_in_order(name):
     host.keys.update(registry)
     host.programs[r"C:\Windows\System32\wbem\WMIC.exe"] = (
         "\r\r\nNode,AdapterRAM,DriverVersion,Name,PNPDeviceID\r\r\n"
-        "PC,4293918720,31.0.21912.14,Radeon RX 480 Graphics,PCI\\VEN_1002&amp;DEV_67DF\\4\r\r\n".replace("&amp;", "&")
+        "PC,4293918720,31.0.21912.14,Radeon RX 480 Graphics,PCI\\VEN_1002&amp;DEV_67DF\\4\r\r\n".replace(
+            "&amp;", "&"
+        )
     )
     fact = read_twice(host).get("gpu")
     assert (fact.source, [gpu["id"] for gpu in fact.value]) == (source, ["1002:67df"])
@@ -133,7 +148,10 @@ def test_windows_sources_that_disagree_are_both_shown():
 
 def test_drivers_of_gpus_that_are_gone_do_not_count():
     host = machines.windows_10_rx480()
-    host.keys[machines.DISPLAY + r"\0001"] = {"DriverDesc": "GeForce GTX 970", "MatchingDeviceId": r"PCI\VEN_10DE&DEV_13C2"}
+    host.keys[machines.DISPLAY + r"\0001"] = {
+        "DriverDesc": "GeForce GTX 970",
+        "MatchingDeviceId": r"PCI\VEN_10DE&DEV_13C2",
+    }
     assert read_twice(host).get("gpu").others == ()
 
 

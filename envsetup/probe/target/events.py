@@ -17,7 +17,8 @@ class Events(object):
     """
 
     def __init__(self, path, limits):
-        self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+        # Appended to, so that whatever else writes there overwrites nothing; open until the process ends.
+        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115
         self._limits = limits
 
     def send(self, event, **fields):

@@ -6,6 +6,7 @@ losses below hold for all of them: a CPU that computes wrongly is noticed too.
 Layouts are those of TensorFlow: images are (batch, row, column, channel), kernels (row, column, in, out).
 """
 
+import functools
 import random
 
 BATCH = 16
@@ -38,8 +39,9 @@ def size(shape):
     return total
 
 
+@functools.lru_cache(maxsize=None)
 def weights():
-    """Return ``[(name, shape, flat list of floats)]``, drawn as He's initialisation does.
+    """Return ``((name, shape, flat list of floats), ...)``, drawn as He's initialisation does.
 
     He's bound sqrt(6 / fan in) keeps activations and gradients of order 1 through the layers, which
     makes relative errors mean the same in each of them. Biases start at zero.
@@ -53,7 +55,7 @@ def weights():
         bound = (6.0 / size(shape[:-1])) ** 0.5
         width = 2 * bound
         out.append((name, shape, [width * draw() - bound for _ in range(size(shape))]))
-    return out
+    return tuple(out)
 
 
 def batch():

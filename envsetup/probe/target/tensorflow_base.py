@@ -121,5 +121,5 @@ class TensorFlowProbe(Probe):
 
 
 def growth_forbidden():
-    """Tell whether the environment overrides the program's wish for growing memory, as TensorFlow reads it."""
+    """Tell whether the environment overrides a program's wish for growing memory, as TensorFlow reads it."""
     return os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", "").lower() in ("false", "0")

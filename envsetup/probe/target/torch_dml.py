@@ -48,23 +48,6 @@ class PROBE(TorchProbe):
             return device
         return self.plugin.device(split(device)[1])
 
-    def labels(self, labels, network):
-        """Give torch-directml one row of floats for each label.
-
-        It computes on 64-bit integers, which PyTorch's labels are, with shader instructions that not
-        every adapter has; the network itself does not need them.
-        """
-        if self.plugin is None:
-            return labels
-        return self.torch.nn.functional.one_hot(labels, network.CLASSES).float()
-
-    def loss(self, outputs, labels):
-        """Return the mean cross-entropy, for rows of floats by its definition."""
-        if self.plugin is None or labels.dim() == 1:
-            return super().loss(outputs, labels)
-        logarithms = self.torch.nn.functional.log_softmax(outputs, 1)
-        return -(logarithms * labels).sum() / labels.shape[0]
-
     def same_device(self, device, ran_on):
         """Take torch-directml's name for its devices, privateuseone, as dml."""
         return super().same_device(device, ran_on.replace("privateuseone", "dml"))

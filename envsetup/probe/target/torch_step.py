@@ -27,14 +27,6 @@ class TorchProbe(Probe):
         """Return what ``tensor.to`` takes for a device id."""
         return device
 
-    def labels(self, labels, network):
-        """Return the labels as ``loss`` takes them."""
-        return labels
-
-    def loss(self, outputs, labels):
-        """Return the mean cross-entropy."""
-        return self.torch.nn.functional.cross_entropy(outputs, labels)
-
     def train(self, device, network):
         """Do one step of SGD; the devices are those of every output and every gradient."""
         torch = self.torch
@@ -47,7 +39,7 @@ class TorchProbe(Probe):
             parameters.append(tensor.to(place).requires_grad_())
         pixels, labels = network.batch()
         images = torch.tensor(pixels).reshape(network.BATCH, 1, network.SIDE, network.SIDE).to(place)
-        labels = self.labels(torch.tensor(labels), network).to(place)
+        labels = torch.tensor(labels).to(place)
         ops = []
 
         def seen(op, tensor):
@@ -61,7 +53,7 @@ class TorchProbe(Probe):
             x = seen("max_pool2d", functional.max_pool2d(x, 2)).flatten(1)
             x = functional.relu(seen("linear", functional.linear(x, dense1, bias3)))
             x = seen("linear", functional.linear(x, dense2, bias4))
-            return seen("cross_entropy", self.loss(x, labels))
+            return seen("cross_entropy", functional.cross_entropy(x, labels))
 
         optimizer = torch.optim.SGD(parameters, lr=network.LEARNING_RATE)
         before = forward()
