@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 # The documents install the newest pytorch-directml; that fails today, since every release is yanked.
 DEPENDENT, REPLACED, FORK = "torchvision==0.9.0", "torch", "pytorch-directml==1.8.0a0.dev220506"
 # A machine that the stack fits, for one without such a GPU: a Radeon RX 480 in an up-to-date WSL 2.
-WSL_RADEON = ("wsl=2", "windows-build=19045", "gpu=1002:67df")
+WSL_RADEON = ("wsl=2", "gpu=1002:67df")
 _SCRIPTS, _EXE = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 
 

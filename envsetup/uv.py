@@ -9,9 +9,10 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from envsetup.errors import BuildError, EnvsetupError
 
@@ -60,6 +61,9 @@ _FAILURES: Tuple[Tuple[str, str, str], ...] = (
 
 # Lines of uv that tell a person how far it is; the others tell what envsetup said already.
 _TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Installed ")
+
+# uv has a switch for it and no variable; this one is ours.
+NO_INDEX = "ENVSETUP_NO_INDEX"
 
 _SECRET = re.compile(r"(://)[^/\s]+@")
 
@@ -111,14 +115,29 @@ def settings(pip: Mapping[str, Any] | None, environ: Mapping[str, str] | None = 
         pass_on("UV_INDEX", pip["extra_index_url"])
         # pip takes the best version of all indexes; uv by default stops at the first that has the name.
         env.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
-    pass_on("UV_FIND_LINKS", ",".join(pip.get("find_links") or ()))
-    pass_on("SSL_CERT_FILE", pip.get("cert"))
+    links = [_absolute(link) for link in pip.get("find_links") or ()]
+    pass_on("UV_FIND_LINKS", ",".join(link for link in links if not _is_absent(link)))
+    pass_on("UV_CONSTRAINT", [_absolute(file) for file in pip.get("constraint") or ()])
+    pass_on("SSL_CERT_FILE", _absolute(pip.get("cert") or ""))
     pass_on("UV_INSECURE_HOST", pip.get("trusted_host"))
-    pass_on("HTTPS_PROXY", pip.get("proxy"))
-    pass_on("HTTP_PROXY", pip.get("proxy"))
+    for name in ("HTTPS_PROXY", "HTTP_PROXY"):
+        if name.lower() not in env:
+            pass_on(name, pip.get("proxy"))
     if pip.get("no_index"):
-        env.setdefault("UV_NO_INDEX", "1")
+        env.setdefault(NO_INDEX, "1")
     return env
+
+
+def _absolute(path: str) -> str:
+    """Return a path from the root, since uv runs in another folder; a URL stays as it is."""
+    return path if not path or "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+
+
+def _is_absent(link: str) -> bool:
+    """Say whether a folder of wheels is missing: pip only warns then, uv would stop."""
+    if link.startswith("file://"):
+        link = url2pathname(urlsplit(link).path)
+    return "://" not in link and not os.path.exists(link)  # noqa: PTH110
 
 
 def with_index(env: Mapping[str, str], url: str) -> Dict[str, str]:
@@ -146,11 +165,15 @@ def run(
     Raises:
         EnvsetupError: with the failure's kind, uv's own last lines, and what to do.
     """
+    if env.get(NO_INDEX) and arguments[:2] in (["pip", "install"], ["pip", "compile"]):
+        arguments = [*arguments, "--no-index"]
+    # uv reads the settings of the project in the current folder, of which the environment shall not depend;
+    # for paths in requirement files the current folder counts, as for pip.
+    env = {**env, "UV_PROJECT": os.path.abspath(os.sep)}  # noqa: PTH100
     process = subprocess.Popen(
         [binary(), *arguments],
         **_CHILD,
-        env=dict(env),
-        cwd=tempfile.gettempdir(),  # uv would read the settings of a project in the current folder
+        env=env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

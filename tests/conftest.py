@@ -25,6 +25,7 @@ import pytest
 from tests import standins
 from tests.support.index import Index
 from tests.support.wheels import tiny_wheel as make_tiny_wheel
+from tests.winlab import lab
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +42,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
         if free < need:
             pytest.skip(f"needs {need} GB of disk, {free:.1f} GB are free")
+    if winlab and lab.trouble():
+        pytest.skip(lab.trouble())
     if item.get_closest_marker("network") or winlab:
         trouble = index_trouble()
         if trouble:

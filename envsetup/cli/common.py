@@ -99,7 +99,7 @@ def _defect(error: Exception) -> EnvsetupError:
     where = traceback.extract_tb(error.__traceback__)[-1]
     return Defect(
         f"This is a bug in envsetup: {type(error).__name__}: {error} ({where.filename}, line {where.lineno})",
-        "Report it together with what `envsetup facts --json` prints. ENVSETUP_DEBUG=1 shows where it happens.",
+        "Report it with what `envsetup facts --json` prints. ENVSETUP_DEBUG=1 shows the way there.",
     )
 
 
@@ -119,8 +119,10 @@ def _failure(error: EnvsetupError) -> Outcome:
     """Write an error to stderr and return the outcome that ``--json`` prints."""
     from rich.text import Text
 
+    from envsetup.report.layout import hang
+
     err = console(stderr=True)
-    err.print(Text.assemble(("error: ", "bold red"), error.message))
+    hang(err, Text(error.message), 7, Text("error: ", "bold red"))
     data: Dict[str, Any] = {"schema": 1}
     if error.exit_code == NO_STACK:
         from envsetup.plan.planner import NoStackFits
@@ -130,7 +132,7 @@ def _failure(error: EnvsetupError) -> Outcome:
             show_refusal(err, error)
             data = error.to_json()
     if error.hint:
-        err.print(Text.assemble(("what to do: ", "bold"), error.hint))
+        hang(err, Text(error.hint), 12, Text("what to do: ", "bold"))
     data.update(ok=False, error={"message": error.message, "hint": error.hint}, exit_code=error.exit_code)
     return Outcome(error.exit_code, data, lambda _: None)
 

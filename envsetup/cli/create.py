@@ -9,7 +9,7 @@ from typing import Any, Dict, Tuple
 import click
 
 from envsetup.cli.common import Outcome, Progress, ask, command, machine_options, read_machine
-from envsetup.errors import DONE, PROBE_FAILED
+from envsetup.errors import DONE, PROBE_FAILED, UsageError
 
 
 @click.command(
@@ -70,17 +70,23 @@ def create(
     from envsetup.build.build import Options, build
     from envsetup.build.environment import Environment
     from envsetup.build.here import consent, own_machine
+    from envsetup.build.receipt import read_receipt
     from envsetup.machine.given import with_interpreter
-    from envsetup.plan.planner import Additions, make_plan
+    from envsetup.plan.additions import Additions
+    from envsetup.plan.planner import make_plan
     from envsetup.probe.examine import examine
     from envsetup.report.plan import show_plan, show_result
     from envsetup.resolve.wish import Wish
 
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - a link at the path is replaced, not followed
+    if not target.name:
+        raise UsageError(f"{target} can't be an environment.", "Give a folder of its own, such as .venv.")
     machine = read_machine(machine_file, assumptions)
     machine, python = with_interpreter(machine, python)
     env = uv.settings(machine.value("pip"))
     wish = Wish(backend, framework, stack, python)
     additions = Additions(requirements, tuple(Path(f).absolute() for f in files))
+    receipt = None if dry_run else read_receipt(target)
     with Progress() as progress:
         plan = make_plan(
             machine,
@@ -90,6 +96,7 @@ def create(
             as_documented=as_documented,
             provides=not no_provides,
             probe=not no_probe,
+            earlier=receipt.data if receipt and not replace else None,
             report=progress,
         )
     if dry_run:
@@ -99,7 +106,6 @@ def create(
         plan, yes or (plan.python.fetch and ask(f"Python {plan.python.version} is missing. Download it?"))
     )
 
-    target = Path(os.path.abspath(path))  # noqa: PTH100 - a link at the path is replaced, not followed
     with Progress() as progress:
 
         def probe(environment: Environment) -> Dict[str, Any]:

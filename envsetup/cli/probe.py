@@ -48,7 +48,9 @@ def probe(
         )
     if snippet:
         text = lines(framework, backend)
-        return Outcome(DONE, {"schema": 1, "snippet": text}, lambda out: out.print(text, markup=False))
+        return Outcome(
+            DONE, {"schema": 1, "snippet": text}, lambda out: out.print(text.rstrip(), markup=False)
+        )
     with Progress() as progress:
         machine = read(only=["distro", "cuda", "cudnn"])
         report = examine(environment, framework, backend, device, machine, progress).to_json()

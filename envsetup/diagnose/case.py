@@ -283,7 +283,15 @@ class Case:
     @functools.cached_property
     def tensorflow(self) -> Release | None:
         """The base TensorFlow, under whichever name it has."""
-        for name in ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow-intel", "tensorflow-base", "tf-nightly", "tf-nightly-gpu"):
+        for name in (
+            "tensorflow",
+            "tensorflow-gpu",
+            "tensorflow-cpu",
+            "tensorflow-intel",
+            "tensorflow-base",
+            "tf-nightly",
+            "tf-nightly-gpu",
+        ):
             found = self.package(name)
             if found is not None and found.version is not None:
                 return found
@@ -344,7 +352,15 @@ class Case:
         for topic, regex in _TOPICS.items():
             if re.search(regex, self.words) or any(re.search(regex, name) for name in names):
                 found.add(topic)
-        if self.seen("dml-adapters", "dml-adapter", "dml-api", "dml-device-string", "dml-load-failed", "tf-plugin-load", "hresult"):
+        if self.seen(
+            "dml-adapters",
+            "dml-adapter",
+            "dml-api",
+            "dml-device-string",
+            "dml-load-failed",
+            "tf-plugin-load",
+            "hresult",
+        ):
             found.add("directml")
         labels = [*self.index_labels, *(p.local for p in self.packages.values() if p.local)]
         if any(label.startswith("cu") for label in labels):
@@ -391,11 +407,7 @@ def _better(given: Fact, said: Fact) -> bool:
     if said.name == "python":
         rows = given.value if isinstance(given.value, list) else []
         return len(rows) != 1 or not rows[0].get("version")
-    if said.name == "arch":
-        return given.source.startswith("supposed")
-    if said.name == "os" and given.source.startswith("supposed"):
-        return True
-    return False
+    return said.name in ("arch", "os") and given.source.startswith("supposed")
 
 
 Rule = Callable[[Case], Iterator[Any]]

@@ -114,11 +114,16 @@ def _recipe(table: Table, base: Recipe | None) -> Recipe:
 def finding(candidate: Candidate, system: str) -> Finding:
     """Return the finding that a candidate makes, in the catalogue's words for that system."""
     cause = causes()[candidate.code]
-    recipe = cause.fixes.get(system) or cause.fixes["linux" if system == "wsl" and "linux" in cause.fixes else ""]
+    recipe = (
+        cause.fixes.get(system) or cause.fixes["linux" if system == "wsl" and "linux" in cause.fixes else ""]
+    )
     words = {**cause.defaults, **{k: v for k, v in candidate.values.items() if v}}
     # Values come from logs: what ends in a command must not be able to say more than a name or a version.
     plain = {name: _PLAIN.sub("", value)[:200] for name, value in words.items()}
-    command = {name: _COMMAND.sub("", value.replace(" to ", "-").replace(", ", ","))[:80] for name, value in words.items()}
+    command = {
+        name: _COMMAND.sub("", value.replace(" to ", "-").replace(", ", ","))[:80]
+        for name, value in words.items()
+    }
     return Finding(
         code=cause.code,
         severity=cause.severity,

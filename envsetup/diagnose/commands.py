@@ -111,5 +111,7 @@ def parse(tool: str, verb: str, rest: str, line: int, text: str) -> Command:
 
 def index_label(url: str) -> str:
     """Return the label of one of PyTorch's indexes: ``cu121`` for ``…/whl/cu121``; empty for others."""
-    match = re.search(r"pytorch\.org/whl/(?:nightly/|test/|lts/[\d.]{1,6}/)?(cu\d{2,3}|cpu|rocm[\d.]{1,8}|xpu)\b", url)
+    match = re.search(
+        r"pytorch\.org/whl/(?:nightly/|test/|lts/[\d.]{1,6}/)?(cu\d{2,3}|cpu|rocm[\d.]{1,8}|xpu)\b", url
+    )
     return match.group(1) if match else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Dict, List, Mapping, Tuple
+from typing import Dict, Mapping, Tuple
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -69,6 +69,7 @@ class Package:
         last: newest release that is no stub; may be empty.
         base: what must be installed with it, and ``base_version`` which releases of that.
         backend: ``directml``, ``cuda``, ``rocm``, ``mps`` or empty.
+        history: (release, newest Python from it on), newest first, where later releases came to more Pythons.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Package:
     base: str
     base_version: SpecifierSet
     backend: str
+    history: Tuple[Tuple[Version, Version], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,9 +256,15 @@ def _package(row: Table) -> Package:
         base=row.text("base", ""),
         base_version=row.specifier("base-version", ""),
         backend=row.text("backend", ""),
+        history=_history(row),
     )
     row.end()
     return out
+
+
+def _history(row: Table) -> Tuple[Tuple[Version, Version], ...]:
+    pairs = [(Version(release), Version(python)) for release, python in row.text_map("newest-python").items()]
+    return tuple(sorted(pairs, reverse=True))
 
 
 def _pin(row: Table) -> Tuple[str, SpecifierSet, Requirement]:

@@ -1,4 +1,4 @@
-"""What a diagnosis says: findings, each with its evidence and a fix recipe, and the facts that were missing."""
+"""What a diagnosis says: findings with evidence and a fix recipe, and the facts that were missing."""
 
 from __future__ import annotations
 

@@ -86,9 +86,7 @@ def label(kind: str, number: str) -> str:
     """Return a build's label: ``cu121`` or ``rocm6.2``."""
     if kind.lower() in ("rocm", "hip"):
         return f"rocm{number}"
-    if "." in number:
-        return "cu" + number.replace(".", "")
-    return f"cu{number}" if len(number) == 3 or number in ("80", "90", "91", "92") else f"cu{number}"
+    return "cu" + number.replace(".", "")
 
 
 def cuda_of(local: str) -> str:

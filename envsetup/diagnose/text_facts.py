@@ -197,7 +197,9 @@ def _gpus(seen: Seen) -> Iterator[Fact]:
     names: Dict[str, Observation] = {}
     for at in seen.get("said-gpu", ()):
         name = at.get("name", "name2", "name3", "name4", "name5", "name6").rstrip(". ")
-        if name and not re.search(r"microsoft basic|not applicable|could not|^n/?a\b|none", name, re.IGNORECASE):
+        if name and not re.search(
+            r"microsoft basic|not applicable|could not|^n/?a\b|none", name, re.IGNORECASE
+        ):
             names.setdefault(name, at)
     for kind in ("torch-gpu-old", "torch-gpu-unsupported", "capability-too-low"):
         for at in seen.get(kind, ()):
@@ -240,7 +242,9 @@ def _vendor(name: str) -> str:
     return "other"
 
 
-def _simple(fact: str, kind: str, fields: Sequence[str], shape: Callable[[str], Any]) -> Callable[[Seen], Iterator[Fact]]:
+def _simple(
+    fact: str, kind: str, fields: Sequence[str], shape: Callable[[str], Any]
+) -> Callable[[Seen], Iterator[Fact]]:
     def read(seen: Seen) -> Iterator[Fact]:
         for at in seen.get(kind, ()):
             value = at.get(*fields)
@@ -252,6 +256,10 @@ def _simple(fact: str, kind: str, fields: Sequence[str], shape: Callable[[str], 
 
 
 def _glibc(seen: Seen) -> Iterator[Fact]:
+    for at in seen.get("uv-platform", ()):
+        tag = re.match(r"manylinux_2_(\d{1,2})_", at.get("tag"))
+        if tag:
+            yield _said("glibc", f"2.{tag.group(1)}", at)
     for at in seen.get("said-glibc", ()):
         if at.get("musl"):
             yield _said("libc", "musl", at)
@@ -286,7 +294,9 @@ def _toolkits(seen: Seen) -> Iterator[Fact]:
     for at in seen.get("said-toolkit", ()):
         found.setdefault(at.get("version", "version2", "version3", "version4", "version5"), at)
     if found:
-        rows = [{"version": version, "path": None, "source": f"line {at.line}"} for version, at in found.items()]
+        rows = [
+            {"version": version, "path": None, "source": f"line {at.line}"} for version, at in found.items()
+        ]
         yield _said("cuda", rows, next(iter(found.values())))
 
 

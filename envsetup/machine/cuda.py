@@ -167,13 +167,23 @@ def _same_name(host: Host, version: str, said: str) -> bool:
 
 
 def _inside(host: Host, path: str, toolkit: Dict[str, str], version: str) -> bool:
-    root = host.real_path(toolkit["path"]) or toolkit["path"]
-    return (host.real_path(path) or path).startswith(root) and _same_name(host, version, toolkit["version"])
+    return below(host, path, toolkit["path"]) and _same_name(host, version, toolkit["version"])
+
+
+def below(host: Host, path: str, folder: str) -> bool:
+    """Whether a file lies somewhere below a folder, links followed."""
+    inner, outer = (_real(host, place) for place in (path, folder))
+    return inner.startswith(outer.rstrip("\\/") + ("\\" if host.system == "windows" else "/"))
+
+
+def _real(host: Host, path: str) -> str:
+    real = host.real_path(path) or path
+    return real.lower() if host.system == "windows" else real
 
 
 def _without_repeats(host: Host, found: List[Dict[str, str]]) -> List[Dict[str, str]]:
     """Leave out what links to the same place, as /usr/local/cuda does to cuda-10.1."""
     kept: Dict[Tuple[str, str], Dict[str, str]] = {}
     for toolkit in found:
-        kept.setdefault((host.real_path(toolkit["path"]) or toolkit["path"], toolkit["version"]), toolkit)
+        kept.setdefault((_real(host, toolkit["path"]), toolkit["version"]), toolkit)
     return list(kept.values())

@@ -101,9 +101,9 @@ def _covers(known: str, version: str) -> bool:
 
 
 def _refine(found: Dict[Tuple[str, str], Dict[str, str]], version: str, header: str, host: Host) -> bool:
-    root = re.sub(r"[\\/]include[\\/][^\\/]+$", "", host.real_path(header) or header)
+    root = re.sub(r"[\\/]include[\\/][^\\/]+$", "", header)
     for (known, real), entry in found.items():
-        if "." not in known and known == version.split(".")[0] and real.startswith(root):
+        if "." not in known and known == version.split(".")[0] and cuda.below(host, real, root):
             entry.update(version=version, source=f"library name and {header}")
             return True
     return False

@@ -67,7 +67,7 @@ def parse(text: str) -> Dict[str, str]:
 
 def files(host: Host) -> List[str]:
     """Return pip's files, the weakest first: all users', the user's, the environment's, PIP_CONFIG_FILE."""
-    named = host.env("PIP_CONFIG_FILE")
+    named = host.env("PIP_CONFIG_FILE") or None  # pip takes an empty one as none
     if named in ("/dev/null", "nul", "NUL"):
         return []  # pip's way to read no file at all
     shared, own = _places(host)

@@ -65,6 +65,8 @@ def _list(key: str, limit: float) -> List[str]:
 
 
 def _fits(name: str, patterns: List[str]) -> bool:
+    if os.name == "nt":  # file names and variables have no case there
+        name, patterns = name.lower(), [pattern.lower() for pattern in patterns]
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 

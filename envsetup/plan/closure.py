@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import AbstractSet, Any, Dict, List, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import canonicalize_name
 
 from envsetup import uv
-from envsetup.errors import NO_STACK, EnvsetupError
+from envsetup.errors import NO_STACK, EnvsetupError, UsageError
 from envsetup.knowledge.stacks import Row
+from envsetup.plan.additions import stated_hashes
+from envsetup.plan.limits import constraint_files
 from envsetup.plan.lock import Lock, Package
 from envsetup.plan.provides import stub_wheel
 from envsetup.plan.tags import best_wheel, ranked
@@ -72,6 +75,7 @@ def resolve_packages(
     """
     with tempfile.TemporaryDirectory(prefix="envsetup-") as folder:
         resolver = _Resolver(row, python, platform, env, Path(folder), interpreter, report)
+        resolver.hashes = stated_hashes(files)  # uv checks them when it installs, not when it resolves
         wanted = [str(r) for r in row.install] + list(requirements)
         lock = None
         if prefer:
@@ -81,7 +85,9 @@ def resolve_packages(
         lock = lock or resolver.run(wanted, files, [])
         if not any(p.name == "pip" for p in lock):
             # The last pip for this Python is wanted, whatever the row's date.
-            lock += resolver.run(["pip"], (), [], cut_off=False)
+            lock += resolver.run(
+                ["pip"], (), [p.requirement for p in prefer if p.name == "pip"], cut_off=False
+            )
         needed = [r for r in row.replaces if r.name in resolver.stood_in]
         replaced = [
             p
@@ -106,6 +112,7 @@ class _Resolver:
     ) -> None:
         self.row, self.env, self.folder, self.report = row, env, folder, report
         self.stood_in: set[str] = set()
+        self.hashes: Mapping[str, AbstractSet[str]] = {}
         glibc = glibc_minor(row)
         self.accepted = ranked(python, platform, glibc)
         (folder / "stubs").mkdir()
@@ -131,6 +138,7 @@ class _Resolver:
         limits.write_text("\n".join([*map(str, self.row.ceilings), *provided, *pins]), encoding="utf-8")
         arguments = ["pip", "compile", "-", *map(str, files), *self.target]
         arguments += ["--format=pylock.toml", "--no-header", f"--constraints={limits}"]
+        arguments += [f"--constraints={file}" for file in constraint_files(self.env)]
         arguments += [f"--find-links={self.folder / 'stubs'}"] if provided else []
         arguments += [] if deps else ["--no-deps"]
         dated = [f"--exclude-newer={self.row.cut_off}"] if cut_off else []
@@ -138,6 +146,10 @@ class _Resolver:
         try:
             out = uv.run([*arguments, *dated], self.env, self.report, text, ClosureError)
         except ClosureError as error:
+            if re.search(
+                r"couldn't parse requirement|expected '-c'|unsupported require", error.message, re.I
+            ):
+                raise UsageError(error.message, "Correct what --with or the file for -r says.") from None
             # An index that tells no upload dates has nothing before any date: its ceilings must do.
             if not (dated and "upload" in error.message):
                 raise
@@ -154,9 +166,14 @@ class _Resolver:
                 url = source.get("url") or Path(source.get("path", "")).resolve().as_uri()
                 commit = f"@{source['commit-id']}" if "commit-id" in source else ""
                 return Package(name, "", url=("git+" if kind == "vcs" else "") + url + commit)
-        offered = {_file_name(w): w for w in entry.get("wheels", ())}
+        offered = {_file_name(w): w for w in entry.get("wheels", ()) if self._may_be(name, w)}
         chosen = best_wheel(list(offered), self.accepted)
         source = offered[chosen] if chosen else entry.get("sdist")
+        if name in self.hashes and not (source and self._may_be(name, source)):
+            raise ClosureError(
+                f"No file of {name} {version} for this Python and platform has a hash that you state for it.",
+                "Add the hash of the right file, or have the index checked: it may offer a changed file.",
+            )
         if source is None:
             raise ClosureError(
                 f"{name} {version} has no file for this Python and platform; it has {', '.join(offered)}"
@@ -168,6 +185,11 @@ class _Resolver:
             source.get("size", 0),
             source.get("hashes", {}).get("sha256", ""),
         )
+
+    def _may_be(self, name: str, source: Mapping[str, Any]) -> bool:
+        """Say whether a file is one of those whose hashes the user stated, if any were stated."""
+        stated = self.hashes.get(name)
+        return not stated or any(f"{kind}:{value}" in stated for kind, value in source["hashes"].items())
 
 
 def _file_name(source: Mapping[str, Any]) -> str:

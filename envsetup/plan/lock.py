@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from envsetup.errors import BuildError
 from envsetup.knowledge.files import constraints
 from envsetup.knowledge.stacks import Row
+from envsetup.uv import mask
 
 _LINE = re.compile(
     r"^(?P<replaced># replaced: )?(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)"
@@ -48,13 +49,13 @@ class Package:
 
     @property
     def requirement(self) -> str:
-        """``name==version``, as plans and receipts show it."""
-        return f"{self.name} @ {self.url}" if self.url else f"{self.name}=={self.version}"
+        """``name==version``, as plans and receipts show it: without a password."""
+        return f"{self.name} @ {mask(self.url)}" if self.url else f"{self.name}=={self.version}"
 
     def line(self) -> str:
         """Return the line of a lock file."""
         if self.url:
-            return self.requirement
+            return f"{self.name} @ {self.url}"
         hashed = f" --hash=sha256:{self.sha256}" if self.sha256 else ""
         return f"{self.requirement}{hashed}" + (f"  # {self.file} {self.size}" if self.file else "")
 

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-from pathlib import Path
-from typing import Any, Dict, Mapping, Sequence, Tuple
+from typing import Any, Dict, Mapping, Sequence
 
 from envsetup import uv
-from envsetup.errors import NO_STACK, EnvsetupError, UsageError
+from envsetup.errors import NO_STACK, EnvsetupError
 from envsetup.knowledge.indexes import index_url
 from envsetup.knowledge.stacks import Row
 from envsetup.machine.fact import Machine
+from envsetup.plan.additions import Additions
 from envsetup.plan.closure import ClosureError, resolve_packages
+from envsetup.plan.earlier import earlier_lock, wish_digest
+from envsetup.plan.limits import constraint_files, meets
 from envsetup.plan.lock import lock_path, read_lock
 from envsetup.plan.steps import SCHEMA, Plan, order
 from envsetup.resolve.resolver import Resolution, resolve
 from envsetup.resolve.wish import Wish
-
-
-@dataclasses.dataclass(frozen=True)
-class Additions:
-    """What the user wants besides the stack.
-
-    Args:
-        requirements: as ``--with`` takes them.
-        files: requirement files, as ``-r`` takes them.
-    """
-
-    requirements: Tuple[str, ...] = ()
-    files: Tuple[Path, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.requirements or self.files)
-
-    def record(self) -> Tuple[str, ...]:
-        """Return what a receipt keeps of them: a file by the digest of its text."""
-        digests = [f"-r sha256:{hashlib.sha256(f.read_bytes()).hexdigest()}" for f in self.files]
-        return (*self.requirements, *digests)
 
 
 class NoStackFits(EnvsetupError):
@@ -79,28 +58,43 @@ def make_plan(
     as_documented: bool = False,
     provides: bool = True,
     probe: bool = True,
+    earlier: Mapping[str, Any] | None = None,
     report: uv.Report = lambda line: None,
 ) -> Plan:
     """Choose the stack and order its steps.
 
-    Without additions the shipped lock is used and nothing is asked of any network; a row of another index
+    Without additions the shipped lock is used and nothing is asked of any network, unless pip's or uv's
+    constraints speak against it; a row of another index
     than the default one has no lock and is resolved here.
+
+    Args:
+        earlier: the receipt of the environment that is there. If it was made for the same wish, its packages
+            are taken again.
 
     Raises:
         NoStackFits: when no row fits.
+        UsageError: when an addition is no requirement.
         ClosureError: when the user's additions contradict the stack.
     """
+    additions.check()
     resolution = resolve(machine, wish)
     verdict = resolution.chosen
     if verdict is None or verdict.python is None:
         raise NoStackFits(resolution, machine.assumed)
     row, python, platform = verdict.row, verdict.python, verdict.platform
     env = index_settings(row, env)
-    lock = None if row.index else read_lock(lock_path(row, python.version, platform))
-    if lock is None or additions:
-        for file in additions.files:
-            if not file.is_file():
-                raise UsageError(f"There is no file {file}.", "Check the path given with -r.")
+    shipped = None if row.index else read_lock(lock_path(row, python.version, platform))
+    limits = constraint_files(env)
+    wish_key = {
+        "stack": row.name,
+        "python": python.version,
+        "platform": platform,
+        "requirements": list(additions.record()),
+        "given": wish_digest(row, shipped, limits),
+    }
+    lock = shipped if shipped and not additions and meets(shipped, limits) else None
+    lock = lock or earlier_lock(earlier or {}, wish_key)
+    if lock is None:
         report("resolving the packages")
         try:
             lock = resolve_packages(
@@ -110,14 +104,14 @@ def make_plan(
                 env,
                 additions.requirements,
                 additions.files,
-                prefer=lock.packages if lock else (),
+                prefer=shipped.packages if shipped else (),
                 interpreter=python.path,
                 report=report,
             )
         except ClosureError as error:
             raise _conflict(error, row) if additions else error from None
     steps = order(row, lock, as_documented=as_documented, provides=provides, probe=probe)
-    return Plan(verdict, resolution, lock, steps, additions.record(), tuple(machine.assumed))
+    return Plan(verdict, resolution, lock, steps, wish_key, tuple(machine.assumed))
 
 
 def index_settings(row: Row, env: Mapping[str, str]) -> Mapping[str, str]:

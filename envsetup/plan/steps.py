@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from envsetup.knowledge.stacks import Replacement, Row
 from envsetup.plan.lock import Lock, Package
@@ -55,14 +55,14 @@ class Plan:
     Args:
         verdict: the chosen row with its interpreter and platform.
         lock: the exact packages.
-        requirements: what the user added, as given.
+        wish_key: what the packages were chosen for: two plans with the same one want the same environment.
     """
 
     verdict: Verdict
     resolution: Resolution
     lock: Lock
     steps: Tuple[Step, ...]
-    requirements: Tuple[str, ...] = ()
+    wish_key: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     assumed: Tuple[str, ...] = ()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.text import Text
 from envsetup.build.build import Result
 from envsetup.plan.planner import NoStackFits
 from envsetup.plan.steps import Plan, Step
+from envsetup.report.layout import hang
 
 
 def megabytes(size: int) -> str:
@@ -18,12 +20,16 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size < 10**8 else f"{size / 1e6:.0f} MB"
 
 
+def _count(packages: int) -> str:
+    return "1 package" if packages == 1 else f"{packages} packages"
+
+
 def _line(step: Step) -> str:
     names = ", ".join(p.requirement for p in step.packages)
     if step.elided:
         return f"{step.action} {names}: left out, nothing of it would stay ({megabytes(step.bytes)} saved)"
     if step.action == "install":
-        return f"install {names} ({megabytes(step.bytes)})"
+        return f"install {_count(len(step.packages))}, {megabytes(step.bytes)}: {names}"
     if step.replacement is not None:
         return f"record that {step.replacement.provided} is provided by {step.replacement.by}"
     return f"{step.action} {names}".strip()
@@ -34,20 +40,20 @@ def show_choice(out: Console, plan: Plan) -> None:
     row, python = plan.row, plan.python
     out.print(Text.assemble(("stack ", "bold"), (row.name, "bold green"), f" on Python {python.version}"))
     if plan.assumed:
-        out.print(Text.assemble(("assumed, not read here: ", "yellow"), ", ".join(plan.assumed)))
+        hang(out, Text.assemble(("assumed, not read here: ", "yellow"), ", ".join(plan.assumed)))
     if row.backend == "cpu":
         out.print(Text("No GPU is used: this environment computes on the CPU.", "yellow"))
         for verdict in plan.resolution.rejected[:2]:
-            out.print(Text(f"  {verdict.row.name}: {verdict.unmet[0]}"))
+            hang(out, Text(f"{verdict.row.name}: {verdict.unmet[0]}"), 2)
     for reason in plan.resolution.reasons:
-        out.print(Text(f"  {reason}"))
+        hang(out, Text(reason), 2)
 
 
 def show_plan(out: Console, plan: Plan) -> None:
     """Write a dry run."""
     show_choice(out, plan)
     for number, step in enumerate(plan.steps, 1):
-        out.print(Text(f"{number}. {_line(step)}", "dim" if step.elided else ""))
+        hang(out, Text(_line(step), "dim" if step.elided else ""), 4, Text(f"{number}."))
     if plan.python.fetch:
         out.print(Text(f"Python {plan.python.version} is not here and would be downloaded.", "yellow"))
     out.print(Text(f"to download: {megabytes(plan.download_bytes)}"))
@@ -73,8 +79,7 @@ def activation(path: Path) -> str:
     """Return the command that activates an environment."""
     if sys.platform == "win32":
         return f'"{path}\\Scripts\\activate"'
-    quoted = str(path)
-    return f"source '{quoted}/bin/activate'" if " " in quoted else f"source {quoted}/bin/activate"
+    return f"source {shlex.quote(str(path / 'bin' / 'activate'))}"
 
 
 def show_refusal(out: Console, error: NoStackFits) -> None:
@@ -82,12 +87,12 @@ def show_refusal(out: Console, error: NoStackFits) -> None:
     for verdict in error.resolution.rejected:
         out.print(Text(verdict.row.name, "bold"))
         for unmet in verdict.unmet:
-            out.print(Text(f"  {unmet}"))
-            out.print(Text(f"    {unmet.fix}", "cyan"))
+            hang(out, Text(str(unmet)), 2)
+            hang(out, Text(unmet.fix, "cyan"), 4)
     if error.assumed:
         out.print(Text(f"assumed, not read here: {', '.join(error.assumed)}", "yellow"))
     if error.resolution.alternatives:
         names = ", ".join(
             f"--stack {v.row.family} (--backend {v.row.backend})" for v in error.resolution.alternatives
         )
-        out.print(Text.assemble(("would work here: ", "bold"), names))
+        hang(out, Text.assemble(("would work here: ", "bold"), names))

@@ -1,34 +1,43 @@
-"""The table of stacks on a terminal."""
+"""The stacks on a terminal."""
 
 from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+
+from envsetup.report.layout import hang
+
+_INDENT = 5  # columns: "yes" or "no", and two spaces
 
 
 def show_stacks(out: Console, entries: List[Dict[str, Any]], detail: bool) -> None:
-    """Write one line a stack, or with ``detail`` one line a version."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("stack", "fits", "Python", "verified", "needs"):
-        table.add_column(title, overflow="fold")
-    for entry in entries:
+    """Write each stack with what is missing for it, or with ``detail`` each of its versions.
+
+    What fits comes last, where the eye is when the list has run through.
+    """
+    for entry in sorted(entries, key=lambda entry: any(row["fits"] for row in entry["rows"])):
         rows = entry["rows"]
-        if not detail:
+        if detail:
+            out.print(Text.assemble((entry["title"], "bold"), f": {entry['summary']}"))
+            out.print(Text(f"source: {entry['source']}", "dim"))
+        else:
             # The row that fits, or the one that comes nearest, stands for the stack.
             rows = [min(rows, key=lambda row: len(row["unmet"]))]
         for row in rows:
-            table.add_row(*_cells(row))
-    out.print(table)
-    if detail:
-        for entry in entries:
-            out.print(Text(f"{entry['title']}: {entry['summary']}\nsource: {entry['source']}"))
+            _show_row(out, row, entry["title"], detail)
 
 
-def _cells(row: Mapping[str, Any]) -> List[Text]:
-    unmet = "; ".join(f"{u['needs']} (found {u['found']})" for u in row["unmet"])
+def _show_row(out: Console, row: Mapping[str, Any], title: str, detail: bool) -> None:
     fits = Text("yes", "green") if row["fits"] else Text("no", "red")
-    verified = "; ".join(row["verified"]) or "not yet"
-    return [Text(row["stack"], "bold"), fits, Text(", ".join(row["python"])), Text(verified), Text(unmet)]
+    line = Text.assemble((row["stack"], "bold"), f"  Python {', '.join(row['python'])}")
+    if not detail:
+        line.append(f"  {title}", "dim")
+    hang(out, line, _INDENT, fits)
+    for unmet in row["unmet"]:
+        hang(out, Text(f"needs {unmet['needs']}; found {unmet['found']}"), _INDENT)
+    for unknown in row["unknown"]:
+        hang(out, Text(f"unchecked: {unknown}", "yellow"), _INDENT)
+    for verified in row["verified"] if detail else ():
+        hang(out, Text(f"verified: {verified}", "dim"), _INDENT)

@@ -16,7 +16,7 @@ from tests.e2e.bench import Bench, end, processes_below, tree, wait_for
 Stage = Callable[[Bench], "subprocess.Popen[str]"]
 
 
-def downloading(bench: Bench) -> "subprocess.Popen[str]":
+def downloading(bench: Bench) -> subprocess.Popen[str]:
     bench.index.fail("hang", "*.whl")
     asked = bench.index.count("*.whl")
     process = bench.start("--replace", UV_CACHE_DIR=str(bench.folder / "empty"), UV_HTTP_TIMEOUT="60")
@@ -24,22 +24,24 @@ def downloading(bench: Bench) -> "subprocess.Popen[str]":
     return process
 
 
-def asking_the_index(bench: Bench) -> "subprocess.Popen[str]":
+def asking_the_index(bench: Bench) -> subprocess.Popen[str]:
     bench.index.fail("hang", "/simple/*")
     asked = bench.index.count()
-    process = bench.start("--replace", "--with", "tiny-numbers==1.0", UV_CACHE_DIR=str(bench.folder / "empty"))
+    process = bench.start(
+        "--replace", "--with", "tiny-numbers==1.0", UV_CACHE_DIR=str(bench.folder / "empty")
+    )
     wait_for(lambda: bench.index.count() > asked)
     return process
 
 
-def probing(bench: Bench) -> "subprocess.Popen[str]":
+def probing(bench: Bench) -> subprocess.Popen[str]:
     process = bench.start("--replace", FAKE_TORCH="hang")
     wait_for(lambda: any("main.py" in str(p["line"]) for p in processes_below(bench.target.parent)))
     return process
 
 
 def paused(where: str) -> Stage:
-    def start(bench: Bench) -> "subprocess.Popen[str]":
+    def start(bench: Bench) -> subprocess.Popen[str]:
         mark = bench.folder / "paused"
         process = bench.start("--replace", PAUSE=where, PAUSED=str(mark))
         wait_for(mark.exists)

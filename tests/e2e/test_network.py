@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from envsetup.plan.lock import Lock, read_lock
-from tests.e2e.bench import PLATFORM, Bench, MINOR
+from tests.e2e.bench import MINOR, PLATFORM, Bench
 
 
 def dead_port() -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Callable
 
 import pytest
 
@@ -15,7 +15,9 @@ from tests.e2e.bench import Bench, imported, tree
 PLAIN = "not made by envsetup"
 
 
-@pytest.mark.parametrize("name", ["Übung – 演習 1", "a'b \"c\" $(d) [e] {f}", "-env", ".env", "ünï.ćöde", "x" * 200])
+@pytest.mark.parametrize(
+    "name", ["Übung – 演習 1", 'a\'b "c" $(d) [e] {f}', "-env", ".env", "ünï.ćöde", "x" * 200]
+)
 def test_names_that_shells_and_tools_stumble_over(name: str, bench: Bench) -> None:
     path = bench.folder / name
     done = bench.made(path=path)
@@ -23,7 +25,13 @@ def test_names_that_shells_and_tools_stumble_over(name: str, bench: Bench) -> No
     assert imported(path, "torch") == "2.0"
     assert bench.made(path=path).data["changed"] is False
     activated = subprocess.run(
-        ["/bin/sh", "-c", '. "$1/bin/activate" && python -c "import torch, sys; print(sys.prefix)"', "sh", str(path)],
+        [
+            "/bin/sh",
+            "-c",
+            '. "$1/bin/activate" && python -c "import torch, sys; print(sys.prefix)"',
+            "sh",
+            str(path),
+        ],
         capture_output=True,
         text=True,
     )
@@ -40,10 +48,10 @@ def test_the_printed_activation_command_works(bench: Bench) -> None:
     assert done_shell.stdout.strip() == str(path), done_shell.stderr
 
 
-@pytest.mark.parametrize("encoding", ["C", "POSIX"])
-def test_a_locale_without_unicode(encoding: str, bench: Bench) -> None:
+@pytest.mark.parametrize("locale", ["C", "POSIX", "nonsense"])
+def test_a_locale_without_unicode(locale: str, bench: Bench) -> None:
     path = bench.folder / "Übung 演習"
-    done = bench.made(path=path, LC_ALL=encoding, PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    done = bench.made(path=path, LC_ALL=locale, LANG=locale)
     assert done.data["path"] == str(path)
     assert imported(path, "torch") == "2.0"
 
@@ -96,7 +104,7 @@ def test_an_environment_moved_by_hand_still_works(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("replace", [(), ("--replace",)])
-def test_a_folder_that_is_no_environment_is_never_touched(replace: "tuple[str, ...]", bench: Bench) -> None:
+def test_a_folder_that_is_no_environment_is_never_touched(replace: tuple[str, ...], bench: Bench) -> None:
     bench.target.mkdir(parents=True)
     (bench.target / "thesis.txt").write_text("years of work")
     done = bench.create(*replace)
@@ -108,7 +116,7 @@ def test_a_folder_that_is_no_environment_is_never_touched(replace: "tuple[str, .
 
 
 @pytest.mark.parametrize("replace", [(), ("--replace",)])
-def test_a_file_at_the_path_is_never_touched(replace: "tuple[str, ...]", bench: Bench) -> None:
+def test_a_file_at_the_path_is_never_touched(replace: tuple[str, ...], bench: Bench) -> None:
     bench.target.parent.mkdir()
     bench.target.write_text("years of work")
     done = bench.create(*replace)
@@ -189,23 +197,17 @@ def test_another_stack_does_not_replace_the_first_unasked(earlier: Bench) -> Non
     assert "tiny==1.0" in done.message and "--replace" in done.message
 
 
-Locked = Callable[[Path], None]
-
-
 @pytest.fixture
 def as_nobody(bench: Bench) -> Bench:
     """A bench whose runs have no rights: root may write anywhere."""
     if os.geteuid() == 0:
-        import shutil
-
         if not shutil.which("setpriv"):
             pytest.skip("needs setpriv to run as another user")
         bench.wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        for folder in (bench.folder, *bench.folder.parents):
-            if not folder.stat().st_mode & 0o001:
-                if folder == Path(folder.anchor):
-                    break
+        for folder in bench.folder.parents:
+            if not folder.stat().st_mode & 0o001:  # pytest's own folders are closed to others
                 folder.chmod(folder.stat().st_mode | 0o055)
+        subprocess.run(["chmod", "-R", "a+rX", str(bench.folder)], check=True)
         for name in ("uv-cache", "cache", "config", "tmp"):
             (bench.folder / name).mkdir(exist_ok=True)
             (bench.folder / name).chmod(0o777)
@@ -238,7 +240,7 @@ def test_a_target_that_may_not_be_read(as_nobody: Bench) -> None:
     as_nobody.target.parent.chmod(0o777)
     if os.geteuid() == 0:
         done = as_nobody.create()
-        assert done.code == 4
+        assert done.code == 2
         assert str(as_nobody.target) in done.message
     as_nobody.target.chmod(0o755)
 

@@ -92,6 +92,14 @@ def test_toolkits_keep_the_order_in_which_programs_see_them():
     assert found[1]["path"] == "/usr/local/cuda"
 
 
+def test_a_library_beside_a_toolkit_is_not_part_of_it():
+    host = machines.debian_1080ti()
+    host.files["/usr/local/cuda-10.1-copy/libcudart.so.10.1.105"] = ""
+    host.variables["LD_LIBRARY_PATH"] = "/usr/local/cuda/lib64:/usr/local/cuda-10.1-copy"
+    paths = [toolkit["path"] for toolkit in read_twice(host, only=["cuda"]).value("cuda")]
+    assert paths == ["/usr/local/cuda", "/usr/local/cuda-10.1-copy/libcudart.so.10.1.105"]
+
+
 def test_every_cudnn_is_listed_the_first_one_loaded_in_front():
     host = machines.debian_1080ti()
     host.files["/opt/old/libcudnn.so.8.0.4"] = ""

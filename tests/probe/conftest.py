@@ -56,7 +56,9 @@ def target_of(
 
     def get(version: str) -> Target:
         if version not in made:
-            made[version] = _make(pythons(version), tmp_path_factory.mktemp("targets") / f"Umgebung {version} é中")
+            ours = version == "{}.{}".format(*sys.version_info)
+            base = Path(sys.executable) if ours else pythons(version)
+            made[version] = _make(base, tmp_path_factory.mktemp("targets") / f"Umgebung {version} é中")
         return made[version]
 
     return get
@@ -65,4 +67,4 @@ def target_of(
 @pytest.fixture
 def target(target_of: Callable[[str], Target]) -> Target:
     """An environment of the running Python's version; its path has a space and non-ASCII letters."""
-    return target_of("%d.%d" % sys.version_info[:2])
+    return target_of("{}.{}".format(*sys.version_info))

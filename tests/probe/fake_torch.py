@@ -4,6 +4,9 @@ Installed as ``torch`` into a real environment by conftest.py, beside a ``behavi
 it does wrong. It computes nothing: losses are the known ones, a step of SGD lowers every weight by 0.01.
 """
 
+# Read by Python 3.6 too.
+# ruff: noqa: PTH100, PTH118, PTH120, PTH123, RUF012, UP031
+import faulthandler
 import json
 import os
 import signal
@@ -32,6 +35,8 @@ def on_import():
     elif what == "signal":
         os.kill(os.getpid(), getattr(signal, BEHAVIOUR["signal"]))
         hang()
+    elif what == "crash":
+        faulthandler._read_null()
     elif what == "exit":
         os._exit(BEHAVIOUR["code"])
     elif what == "raise":
@@ -47,8 +52,12 @@ def on_import():
     elif what == "garbage":
         events = json.loads(sys.argv[1])["events"]
         with open(events, "ab") as file:
-            file.write(b"\xff\x00garbage\n[1, 2]\nnull\n" + b'{"event": "data", "key": "devices", "value": 7}\n')
-            file.write(b'{"event": "start", "stage": ["x"]}\n{"event": "end", "stage": "train", "seconds": NaN}\n')
+            file.write(
+                b"\xff\x00garbage\n[1, 2]\nnull\n" + b'{"event": "data", "key": "devices", "value": 7}\n'
+            )
+            file.write(
+                b'{"event": "start", "stage": ["x"]}\n{"event": "end", "stage": "train", "seconds": NaN}\n'
+            )
             file.write(b"[" * 100000 + b"\n" + b'{"event": "data", "key": "strategy", "value": 1e999}\n')
 
 
@@ -97,7 +106,7 @@ class Tensor:
     def to(self, place):
         if BEHAVIOUR.get("silent") or place == "cpu":
             return self
-        kind, _, index = place.partition(":")
+        _, _, index = place.partition(":")
         if int(index or 0) >= len(BEHAVIOUR.get("devices", [])):
             hang()  # as pytorch-directml does
         for op in BEHAVIOUR.get("fallbacks", []):
@@ -182,7 +191,12 @@ class optim:
                 parameter.values = [value - step for value in parameter.values]
 
 
-if not BEHAVIOUR.get("without_dml_functions"):
+if BEHAVIOUR.get("without_dml_functions"):
+
+    class dml:
+        """As in dev211021."""
+
+else:
 
     class dml:
         @staticmethod

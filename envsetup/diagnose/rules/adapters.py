@@ -9,8 +9,15 @@ from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.knowledge.hardware import find_gpu_by_name
 
-_INTEGRATED = re.compile(r"intel|uhd|iris|hd graphics|radeon\(tm\) graphics|radeon graphics|vega \d\b|\b[67]\d0m\b|integrated|igpu|apu", re.IGNORECASE)
-_DISCRETE = re.compile(r"geforce|rtx|gtx|quadro|tesla|\brx ?\d|radeon (pro|vii)|\barc\b|550x|firepro|discrete|dedicated|dgpu", re.IGNORECASE)
+_INTEGRATED = re.compile(
+    r"intel|uhd|iris|hd graphics|radeon\(tm\) graphics|radeon graphics|vega \d\b"
+    r"|\b[67]\d0m\b|integrated|igpu|apu",
+    re.IGNORECASE,
+)
+_DISCRETE = re.compile(
+    r"geforce|rtx|gtx|quadro|tesla|\brx ?\d|radeon (pro|vii)|\barc\b|550x|firepro|discrete|dedicated|dgpu",
+    re.IGNORECASE,
+)
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
@@ -32,7 +39,12 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         return
     if words and not visible:
         yield Candidate(code, 0.84, (words.shown,), values)
-    if listed and several and integrated({"name": listed[0]}) and (discrete or any(integrated({"name": n}) is False for n in listed[1:])):
+    if (
+        listed
+        and several
+        and integrated({"name": listed[0]})
+        and (discrete or any(integrated({"name": n}) is False for n in listed[1:]))
+    ):
         first = case.seen("dml-adapter")[0]
         yield Candidate(code, 0.88, (several.shown, first.shown), values)
     elif used and discrete:
@@ -40,18 +52,31 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     elif many:
         yield Candidate(code, 0.7, (many.shown,), values)
     elif listed and integrated({"name": listed[0]}) and discrete:
-        yield Candidate(code, 0.82, (case.seen("dml-adapter")[0].shown, case.evidence("gpu", discrete.get("name"))), values)
+        yield Candidate(
+            code,
+            0.82,
+            (case.seen("dml-adapter")[0].shown, case.evidence("gpu", discrete.get("name"))),
+            values,
+        )
     elif several and listed and len(case.gpus) > 1:
         yield Candidate(code, 0.55, (several.shown,), values)
     if _facts_only(case, discrete):
         log_quiet = not case.log or not case.seen("dml-adapters")
-        yield Candidate(code, 0.74 if not case.log else 0.5 if log_quiet else 0.4, (case.evidence("gpu", _names(case.gpus)),), values)
+        yield Candidate(
+            code,
+            0.74 if not case.log else 0.5 if log_quiet else 0.4,
+            (case.evidence("gpu", _names(case.gpus)),),
+            values,
+        )
 
 
 def _facts_only(case: Case, discrete: Mapping[str, Any] | None) -> bool:
     if len(case.gpus) < 2 or discrete is None or not case.about("directml"):
         return False
-    chosen = re.search(r"\b(slow|wrong|which|choose|select|second|integrated|igpu|default|device[_ ]id|adapter|used|uses)\b", case.words)
+    chosen = re.search(
+        r"\b(slow|wrong|which|choose|select|second|integrated|igpu|default|device[_ ]id|adapter|used|uses)\b",
+        case.words,
+    )
     return integrated(case.gpus[0]) is True or chosen is not None
 
 

@@ -14,27 +14,36 @@ from envsetup.diagnose.releases import minor
 
 def evaluate(case: Case) -> Iterator[Candidate]:
     """Yield the finding for a crash on an instruction, or for a processor that can't run the wheel."""
-    if case.system == "macos" and case.python_arch == "aarch64" and not case.seen("cpu-lacks"):
-        return
+    if case.system == "macos" and "aarch64" in (case.arch, case.python_arch):
+        return  # an Apple processor: see processor_arch
     flags = case.cpu_flags
-    evidence = [case.evidence("cpu", case.cpu_model)] if case.cpu_model and case.machine.get("cpu").known else []
+    evidence = (
+        [case.evidence("cpu", case.cpu_model)] if case.cpu_model and case.machine.get("cpu").known else []
+    )
     if case.cpu_model and not evidence:
         evidence = [f"processor: {case.cpu_model}"]
     values = {"cpu": case.cpu_model or "the processor", "package": _package(case)}
     said = case.first("cpu-lacks")
     if said:
-        yield Candidate("cpu-no-avx", 0.95, (said.shown, *evidence), {**values, "features": said.get("features")})
+        yield Candidate(
+            "cpu-no-avx", 0.95, (said.shown, *evidence), {**values, "features": said.get("features")}
+        )
         return
     values["features"] = "AVX"
     crash = case.first("illegal-instruction")
-    initialise = next((s for s in case.seen("dll-load-failed") if _initialise(s.get("text", "text2"), s.get("number"))), None)
+    initialise = next(
+        (s for s in case.seen("dll-load-failed") if _initialise(s.get("text", "text2"), s.get("number"))),
+        None,
+    )
     if crash:
         if flags is None:
             case.need("cpu", "whether the processor has AVX, AVX2 and FMA")
         yield Candidate("cpu-no-avx", _score(flags, 0.93, 0.72, 0.4), (crash.shown, *evidence), values)
     elif initialise:
-        gpu_library = re.search(r"c10_cuda|cudart|cudnn|cublas|shm\.dll|torch_python|caffe2|c10\.dll", initialise.text)
-        base = 0.45 if gpu_library or case.about("torch") and not case.about("tensorflow") else 0.72
+        gpu_library = re.search(
+            r"c10_cuda|cudart|cudnn|cublas|shm\.dll|torch_python|caffe2|c10\.dll", initialise.text
+        )
+        base = 0.45 if gpu_library or (case.about("torch") and not case.about("tensorflow")) else 0.72
         yield Candidate("cpu-no-avx", _score(flags, 0.92, base, 0.2), (initialise.shown, *evidence), values)
         if flags is None:
             case.need("cpu", "whether the processor has AVX, AVX2 and FMA")
@@ -45,7 +54,10 @@ def evaluate(case: Case) -> Iterator[Candidate]:
 
 
 def _initialise(text: str, number: str) -> bool:
-    words = r"initialization routine failed|initialisierungsroutine|初始化例程失败|初期化ルーチン|подпрограмме инициализации|routine d'initialisation|инициализации"
+    words = (
+        r"initialization routine failed|initialisierungsroutine|初始化例程失败|初期化ルーチン"
+        r"|подпрограмме инициализации|routine d'initialisation|инициализации"
+    )
     return number == "1114" or re.search(words, text, re.IGNORECASE) is not None
 
 

@@ -34,29 +34,57 @@ def _glibc(case: Case) -> Iterator[Candidate]:
         wanted = Version(seen.get("version"))
         score = 0.94 if has is None or has < wanted else 0.4
         evidence = [seen.shown] + ([case.evidence("glibc")] if has else [])
-        yield Candidate("glibc-too-old", score, tuple(evidence), {"needs": str(wanted), "has": str(has or "an older one")})
+        yield Candidate(
+            "glibc-too-old", score, tuple(evidence), {"needs": str(wanted), "has": str(has or "an older one")}
+        )
         return
     seen = case.first("glibcxx-missing")
     if seen:
         conda = re.search(r"conda|/envs/", seen.get("file")) is not None
         if not conda:
             score = 0.75 if "site-packages" not in seen.get("file") else 0.5
-            yield Candidate("glibc-too-old", score, (seen.shown,), {"needs": seen.get("symbol"), "has": "an older libstdc++"})
+            yield Candidate(
+                "glibc-too-old",
+                score,
+                (seen.shown,),
+                {"needs": seen.get("symbol"), "has": "an older libstdc++"},
+            )
     if has is None or case.system not in ("linux", "wsl", ""):
         return
     for failure in failures(case):
         needs = _needs(case, failure.package, failure.version)
         if needs and has < Version(needs) and supports(case, failure.package, failure.version) is not False:
-            yield Candidate("glibc-too-old", 0.84, (failure.seen.shown, case.evidence("glibc")), {"needs": needs, "has": str(has)})
-    for seen in case.seen("wheel-refused", "uv-platform", "uv-no-matching-platform", "uv-no-wheel-here"):
-        match = re.search(r"manylinux_2_(\d{1,2})", seen.text)
-        if match and has < Version(f"2.{match.group(1)}"):
-            yield Candidate("glibc-too-old", 0.86, (seen.shown, case.evidence("glibc")), {"needs": f"2.{match.group(1)}", "has": str(has)})
+            yield Candidate(
+                "glibc-too-old",
+                0.84,
+                (failure.seen.shown, case.evidence("glibc")),
+                {"needs": needs, "has": str(has)},
+            )
+    for seen in case.seen("wheel-refused", "uv-platform", "uv-wheels-for"):
+        needs = _oldest_glibc(seen.get("file") or seen.get("list"), case.python_arch or "x86_64")
+        if needs and has < Version(needs):
+            yield Candidate(
+                "glibc-too-old", 0.88, (seen.shown, case.evidence("glibc")), {"needs": needs, "has": str(has)}
+            )
     if not case.log:
         found = case.torch
         needs = _needs(case, "torch", found.version) if found else ""
         if needs and has < Version(needs):
-            yield Candidate("glibc-too-old", 0.7, (case.evidence("glibc"), case.shown(found) if found else ""), {"needs": needs, "has": str(has)})
+            yield Candidate(
+                "glibc-too-old",
+                0.7,
+                (case.evidence("glibc"), case.shown(found) if found else ""),
+                {"needs": needs, "has": str(has)},
+            )
+
+
+def _oldest_glibc(tags: str, arch: str) -> str:
+    """Return the oldest glibc that one of the wheel tags runs on; empty when there is no tag for Linux."""
+    found = [f"2.{minor}" for minor in re.findall(rf"manylinux_2_(\d{{1,2}})_{arch}", tags)]
+    for name, glibc in (("manylinux1", "2.5"), ("manylinux2010", "2.12"), ("manylinux2014", "2.17")):
+        if f"{name}_{arch}" in tags:
+            found.append(glibc)
+    return str(min(map(Version, found))) if found else ""
 
 
 def _needs(case: Case, package: str, version: Version | None) -> str:
@@ -75,8 +103,22 @@ def _musl(case: Case) -> Iterator[Candidate]:
     musl = case.value("libc") == "musl" or bool(said) or case.says(r"\balpine\b|\bmusl\b")
     if not musl or case.system in ("windows", "macos"):
         return
-    evidence = said[0].shown if said else (case.evidence("libc") if case.machine.get("libc").known else f"words: {case.words[:80]}")
-    trouble = case.first("no-version", "no-matching", "wheel-refused", "uv-no-wheel-here", "uv-no-matching-platform", "uv-platform", "sdist-fetched", "stub", "uv-no-version")
+    evidence = (
+        said[0].shown
+        if said
+        else (case.evidence("libc") if case.machine.get("libc").known else f"words: {case.words[:80]}")
+    )
+    trouble = case.first(
+        "no-version",
+        "no-matching",
+        "wheel-refused",
+        "uv-no-wheel-here",
+        "uv-no-matching-platform",
+        "uv-platform",
+        "sdist-fetched",
+        "stub",
+        "uv-no-version",
+    )
     missing = case.first("missing-library", "undefined-symbol")
     if trouble:
         yield Candidate("musl-alpine", 0.95, (trouble.shown, evidence), {})
@@ -96,19 +138,34 @@ def _old_pip(case: Case) -> Iterator[Candidate]:
             case.need("packages", "pip's version (pip --version)")
             refused = [t for t in tags if t[0].name == "wheel-refused"]
             if refused and _platform_fits(case, refused[0][0].get("file")):
-                yield Candidate("pip-too-old-for-manylinux", 0.6, (refused[0][0].shown,), {"needs": refused[0][1], "tag": refused[0][2], "has": "unknown"})
+                yield Candidate(
+                    "pip-too-old-for-manylinux",
+                    0.6,
+                    (refused[0][0].shown,),
+                    {"needs": refused[0][1], "tag": refused[0][2], "has": "unknown"},
+                )
         return
     evidence = case.shown(pip) if pip else ""
     for seen, known, name in tags:
         if has < Version(known) and _platform_fits(case, seen.get("file")):
-            yield Candidate("pip-too-old-for-manylinux", 0.9, (seen.shown, evidence), {"needs": known, "tag": name, "has": str(has)})
+            yield Candidate(
+                "pip-too-old-for-manylinux",
+                0.9,
+                (seen.shown, evidence),
+                {"needs": known, "tag": name, "has": str(has)},
+            )
             return
     for failure in failures(case):
         known, name = _pip_for(case, failure.package, failure.version)
         if known and has < Version(known):
             good = supports(case, failure.package, failure.version)
             score = 0.84 if good else 0.6 if good is None else 0.35
-            yield Candidate("pip-too-old-for-manylinux", score, (failure.seen.shown, evidence), {"needs": known, "tag": name, "has": str(has)})
+            yield Candidate(
+                "pip-too-old-for-manylinux",
+                score,
+                (failure.seen.shown, evidence),
+                {"needs": known, "tag": name, "has": str(has)},
+            )
 
 
 def _platform_fits(case: Case, file: str) -> bool:
@@ -128,10 +185,19 @@ def _pip_for(case: Case, package: str, version: Version | None) -> Tuple[str, st
         return "", ""
     if package in TENSORFLOW:
         if version is None or version >= Version("2.6"):
-            return "19.0" if version is None else "19.3", "manylinux2010" if version is None else "manylinux2014"
+            return (
+                "19.0" if version is None else "19.3",
+                "manylinux2010" if version is None else "manylinux2014",
+            )
         return ("19.0", "manylinux2010") if version >= Version("1.15") else ("", "")
-    if package in ("torch", "torchvision", "torchaudio") and (version is None or version >= Version("2.6") or package != "torch"):
-        return ("20.3", "manylinux_2_28") if version is None or version >= Version("2.6") and package == "torch" else ("", "")
+    if package in ("torch", "torchvision", "torchaudio") and (
+        version is None or version >= Version("2.6") or package != "torch"
+    ):
+        return (
+            ("20.3", "manylinux_2_28")
+            if version is None or (version >= Version("2.6") and package == "torch")
+            else ("", "")
+        )
     if package in ("tensorflow-directml-plugin", "torch-directml", "pytorch-directml"):
         return "19.3", "manylinux2014"
     return "", ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Iterator, Sequence, Tuple
 
-
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.patterns import Observation
@@ -18,7 +17,7 @@ LOW, NEW = "compute-capability-too-low", "gpu-too-new-for-cuda"
 
 def evaluate(case: Case) -> Iterator[Candidate]:
     """Yield findings about compute capability."""
-    if case.system == "macos" or case.about("rocm") and not case.nvidia:
+    if case.system == "macos" or (case.about("rocm") and not case.nvidia):
         return
     yield from _tensorflow_ignored(case)
     yield from _torch_said(case)
@@ -27,7 +26,14 @@ def evaluate(case: Case) -> Iterator[Candidate]:
 
 
 def _values(case: Case, gpu: str, has: str, low: str, high: str) -> dict[str, str]:
-    return {"gpu": gpu or case.gpu_name("nvidia"), "has": has, "min": low, "max": high, "cuda": first_cuda(has) or "a newer one", "label": _label(case, has)}
+    return {
+        "gpu": gpu or case.gpu_name("nvidia"),
+        "has": has,
+        "min": low,
+        "max": high,
+        "cuda": first_cuda(has) or "a newer one",
+        "label": _label(case, has),
+    }
 
 
 def first_cuda(has: str) -> str:
@@ -51,7 +57,9 @@ def _label(case: Case, has: str) -> str:
 
 def _tensorflow_ignored(case: Case) -> Iterator[Candidate]:
     for seen in case.seen("capability-too-low"):
-        yield Candidate(LOW, 0.95, (seen.shown,), _values(case, seen.get("gpu"), seen.get("has"), seen.get("min"), ""))
+        yield Candidate(
+            LOW, 0.95, (seen.shown,), _values(case, seen.get("gpu"), seen.get("has"), seen.get("min"), "")
+        )
         return
     for seen in case.seen("not-built-for-capability"):
         # only a warning: PTX is compiled at the first start, which takes long
@@ -67,7 +75,10 @@ def _torch_said(case: Case) -> Iterator[Candidate]:
         low, high = _bounds(caps)
         old = capability(has) < capability(low) if low else capability(has) < (7, 0)
         yield Candidate(
-            LOW if old else NEW, 0.95, (seen.shown, *((listed.shown,) if listed else ())), _values(case, seen.get("gpu"), has, low, high)
+            LOW if old else NEW,
+            0.95,
+            (seen.shown, *((listed.shown,) if listed else ())),
+            _values(case, seen.get("gpu"), has, low, high),
         )
         return
     for seen in case.seen("torch-gpu-old"):
@@ -78,7 +89,10 @@ def _torch_said(case: Case) -> Iterator[Candidate]:
         too_new = bool(high) and capability(has) > capability(high)
         words = case.first("torch-gpu-old-words")
         yield Candidate(
-            NEW if too_new else LOW, 0.94, (seen.shown, *((words.shown,) if words else ())), _values(case, seen.get("gpu"), has, low or "3.5", high)
+            NEW if too_new else LOW,
+            0.94,
+            (seen.shown, *((words.shown,) if words else ())),
+            _values(case, seen.get("gpu"), has, low or "3.5", high),
         )
         return
 
@@ -105,26 +119,48 @@ def _kernel_image(case: Case) -> Iterator[Candidate]:
         side = LOW if capability(has) <= (6, 1) else NEW
         yield Candidate(side, 0.6, (seen.shown, f"capability {has}"), _values(case, "", has, low, high))
         return
-    yield Candidate(side, 0.93, (seen.shown, f"capability {has}", evidence), _values(case, "", has, low, high))
+    yield Candidate(
+        side, 0.93, (seen.shown, f"capability {has}", evidence), _values(case, "", has, low, high)
+    )
 
 
 def _by_table(case: Case) -> Iterator[Candidate]:
     """The GPU and the build are known, and the tables say that they don't fit."""
     has = case.capability
-    if not has or case.seen("torch-gpu-unsupported", "torch-gpu-old", "capability-too-low", "no-kernel-image"):
+    if not has or case.seen(
+        "torch-gpu-unsupported", "torch-gpu-old", "capability-too-low", "no-kernel-image"
+    ):
         return
     side, evidence, low, high = _side(case, has)
     if not side:
         return
     missing = next((s for s in case.seen("missing-library") if soname(s.get("file"))[0] == "cudart"), None)
     trouble: Observation | None = missing or case.first(
-        "conv-failed", "cudnn-mixed", "tf-no-gpu", "gpu-libraries-missing", "no-device", "cuda-available", "not-built-for-capability"
+        "gpu-call-failed",
+        "conv-failed",
+        "cudnn-mixed",
+        "tf-no-gpu",
+        "gpu-libraries-missing",
+        "no-device",
+        "cuda-available",
+        "not-built-for-capability",
     )
     shown = (trouble.shown,) if trouble else ()
     score = 0.92 if missing else 0.86 if not case.log else 0.72 if trouble else 0.5
     if trouble is None and case.log and not case.seen("illegal-instruction"):
         score = 0.5
-    yield Candidate(side, score, (*shown, case.evidence("gpu", f"{case.gpu_name('nvidia')} ({has})") if case.gpus_known else f"capability {has}", evidence), _values(case, "", has, low, high))
+    yield Candidate(
+        side,
+        score,
+        (
+            *shown,
+            case.evidence("gpu", f"{case.gpu_name('nvidia')} ({has})")
+            if case.gpus_known
+            else f"capability {has}",
+            evidence,
+        ),
+        _values(case, "", has, low, high),
+    )
 
 
 def _side(case: Case, has: str) -> Tuple[str, str, str, str]:
@@ -135,11 +171,16 @@ def _side(case: Case, has: str) -> Tuple[str, str, str, str]:
         caps, why = capabilities(case)
         if caps:
             low, high = _bounds(caps)
-            if not runs(has, caps):
+            failed = bool(case.seen("gpu-call-failed")) and device > capability(high)
+            if not runs(has, caps) or failed:
                 return (LOW if device < capability(low) else NEW), why, low, high
             return "", "", low, high
     cuda, why = cuda_needed(case)
-    row = case.tables.tensorflow_release(case.tensorflow.version) if case.tensorflow and case.tensorflow.version else None
+    row = (
+        case.tables.tensorflow_release(case.tensorflow.version)
+        if case.tensorflow and case.tensorflow.version
+        else None
+    )
     if row is not None and not torch_asked:
         cuda = cuda or row.cuda
         if device < capability(row.compute) and case.tensorflow is not None:
@@ -149,7 +190,8 @@ def _side(case: Case, has: str) -> Tuple[str, str, str, str]:
         return "", "", "", ""
     # code of an older minor version runs on a newer GPU of the same major version
     top = capability(toolkit.capability_max)
-    if device[0] > top[0]:
+    failed = bool(case.seen("gpu-call-failed")) and device > top
+    if device[0] > top[0] or failed:
         return NEW, why, toolkit.capability_min, toolkit.capability_max
     if device < capability(toolkit.capability_min):
         return LOW, why, toolkit.capability_min, toolkit.capability_max
@@ -183,5 +225,3 @@ def _list(seen: Observation) -> Tuple[str, ...]:
 def _bounds(caps: Sequence[str]) -> Tuple[str, str]:
     ordered = sorted(caps, key=capability)
     return (ordered[0], ordered[-1]) if ordered else ("", "")
-
-

@@ -33,21 +33,44 @@ def _one(case: Case, code: str, signs: list[Observation]) -> Iterator[Candidate]
     has = case.package(name)
     ceiling, consumer = _ceiling(case, code, has)
     conflict = next(
-        (s for s in case.seen("pip-conflict") if canonicalize_name(s.get("needs")) == name and "<" in s.get("spec") and _newer(s.get("spec"), s.get("has"))), None
+        (
+            s
+            for s in case.seen("pip-conflict")
+            if canonicalize_name(s.get("needs")) == name
+            and "<" in s.get("spec")
+            and _newer(s.get("spec"), s.get("has"))
+        ),
+        None,
     )
-    over = ceiling is not None and has is not None and has.version is not None and not ceiling.limit.contains(has.version, prereleases=True)
+    over = (
+        ceiling is not None
+        and has is not None
+        and has.version is not None
+        and not ceiling.limit.contains(has.version, prereleases=True)
+    )
     evidence: Tuple[str, ...] = tuple(s.shown for s in signs[:2])
     if has and has.version:
         evidence += (case.shown(has),)
     if consumer:
         evidence += (case.shown(consumer),)
-    limit = str(ceiling.limit) if ceiling else {"protobuf-too-new": "<3.21", "numpy-too-new": "<2", "h5py-too-new": "<3"}[code]
-    values = {"package": name, "limit": limit, "has": str(has.version) if has and has.version else "a newer one", "consumer": consumer.shown if consumer else "the framework"}
+    limit = (
+        str(ceiling.limit)
+        if ceiling
+        else {"protobuf-too-new": "<3.21", "numpy-too-new": "<2", "h5py-too-new": "<3"}[code]
+    )
+    values = {
+        "package": name,
+        "limit": limit,
+        "has": str(has.version) if has and has.version else "a newer one",
+        "consumer": consumer.shown if consumer else "the framework",
+    }
     if signs:
         fits = has is not None and has.exact and ceiling is not None and has.version is not None and not over
         yield Candidate(code, 0.5 if fits else 0.95 if over else 0.9, evidence, values)
     elif conflict:
-        yield Candidate(code, 0.78, (conflict.shown, *evidence), {**values, "limit": conflict.get("spec").strip()})
+        yield Candidate(
+            code, 0.78, (conflict.shown, *evidence), {**values, "limit": conflict.get("spec").strip()}
+        )
     elif over and has is not None and has.exact:
         yield Candidate(code, 0.76 if not case.log else 0.4, evidence, values)
 
@@ -70,17 +93,31 @@ def _ceiling(case: Case, code: str, has: Release | None) -> Tuple[Ceiling | None
     for ceiling in case.tables.ceilings:
         if ceiling.code != code:
             continue
-        names = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow-intel") if ceiling.consumer == "tensorflow" else (ceiling.consumer,)
+        names = (
+            ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow-intel")
+            if ceiling.consumer == "tensorflow"
+            else (ceiling.consumer,)
+        )
         for name in names:
             found = case.package(name)
-            if found is not None and found.version is not None and ceiling.versions.contains(found.version, prereleases=True):
+            if (
+                found is not None
+                and found.version is not None
+                and ceiling.versions.contains(found.version, prereleases=True)
+            ):
                 hits.append((ceiling, found))
-    broken = [h for h in hits if has is not None and has.version is not None and not h[0].limit.contains(has.version, prereleases=True)]
-    return (broken or hits or [(None, None)])[0]
+    broken = [
+        h
+        for h in hits
+        if has is not None
+        and has.version is not None
+        and not h[0].limit.contains(has.version, prereleases=True)
+    ]
+    best = broken or hits
+    return best[0] if best else (None, None)
 
 
 def _newer(spec: str, has: str) -> bool:
-
 
     limit, found = releases.specifier(spec), releases.version(has)
     if limit is None or found is None:

@@ -8,15 +8,30 @@ from typing import Iterator, List
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 
-OWNERS = ("torch", "pytorch", "pytorch-directml", "pytorch-nightly", "torch-nightly", "pytorch-cpu", "pytorch-gpu")
-_BASIC = frozenset("tensor Tensor nn device float32 cuda __version__ no_grad manual_seed save load zeros ones randn FloatTensor LongTensor Size int64 float16 bool long float utils version backends jit _C ops distributed autograd optim".split())  # fmt: skip
+OWNERS = (
+    "torch",
+    "pytorch",
+    "pytorch-directml",
+    "pytorch-nightly",
+    "torch-nightly",
+    "pytorch-cpu",
+    "pytorch-gpu",
+)
+_BASIC = frozenset(
+    "tensor Tensor nn device float32 cuda __version__ no_grad manual_seed save load zeros ones randn FloatTensor "
+    "LongTensor Size int64 float16 bool long float utils version backends jit _C ops distributed autograd optim".split()
+)
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
     """Yield the finding when torch's files are mixed or gone."""
     code = "torch-clobber"
     owners = _owners(case)
-    fork = case.package("pytorch-directml") is not None or "pytorch-directml" in case.words or "pytorch-directml" in case.asked
+    fork = (
+        case.package("pytorch-directml") is not None
+        or "pytorch-directml" in case.words
+        or "pytorch-directml" in case.asked
+    )
     both = len(owners) > 1
     evidence = (f"distributions that own torch: {', '.join(owners)}",) if both else ()
     values = {"owners": ", ".join(owners) or "torch and another", "keep": _keep(case, owners)}
@@ -31,7 +46,14 @@ def evaluate(case: Case) -> Iterator[Candidate]:
             yield Candidate(code, 0.92 if both or fork else 0.78, (seen.shown, *evidence), values)
             return
     for seen in case.seen("torch-import-name"):
-        if "unknown location" in seen.text or seen.get("sub") in ("_C", "version", "autograd", "nn", "utils", "cuda"):
+        if "unknown location" in seen.text or seen.get("sub") in (
+            "_C",
+            "version",
+            "autograd",
+            "nn",
+            "utils",
+            "cuda",
+        ):
             yield Candidate(code, 0.9 if both or fork else 0.7, (seen.shown, *evidence), values)
             return
     for seen in case.seen("undefined-symbol"):
@@ -52,19 +74,32 @@ def evaluate(case: Case) -> Iterator[Candidate]:
             yield Candidate(code, 0.82, (*((trouble.shown,) if trouble else ()), *evidence), values)
     elif both and not case.log and "pytorch-nightly" in owners:
         yield Candidate(code, 0.7, evidence, values)
-    if fork and not case.log and case.says(r"uninstall torch|after installing pytorch-directml|pip install torch\b"):
+    if (
+        fork
+        and not case.log
+        and case.says(r"uninstall torch|after installing pytorch-directml|pip install torch\b")
+    ):
         yield Candidate(code, 0.6, (f"wanted: {case.wanted[:160]}",), values)
 
 
 def _owners(case: Case) -> List[str]:
     found = [name for name in OWNERS if name in case.packages]
-    if "torch" in found and "pytorch" in found and case.packages["torch"].line == case.packages["pytorch"].line:
+    if (
+        "torch" in found
+        and "pytorch" in found
+        and case.packages["torch"].line == case.packages["pytorch"].line
+    ):
         same = case.packages["torch"].version == case.packages["pytorch"].version
         if same and "torch" not in case.value("packages", {}):
             found.remove("torch")
     for one in ("pytorch-nightly", "pytorch-directml", "pytorch-cpu", "pytorch-gpu"):
         # conda's name for the very package that torch was inferred from
-        if one in found and "torch" in found and case.packages["torch"].text == case.packages[one].text and one in ("pytorch-cpu", "pytorch-gpu"):
+        if (
+            one in found
+            and "torch" in found
+            and case.packages["torch"].text == case.packages[one].text
+            and one in ("pytorch-cpu", "pytorch-gpu")
+        ):
             found.remove("torch")
     return found
 

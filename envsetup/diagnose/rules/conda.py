@@ -9,7 +9,15 @@ from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 
 CODE = "conda-channel-mix"
-_FRAMEWORK = re.compile(r"^(pytorch|torchvision|tensorflow|tensorflow-base|cudatoolkit|cudnn|numpy|mkl|libgcc-ng|libstdcxx-ng|openssl|intel-openmp|llvm-openmp|python)")
+_FRAMEWORK = re.compile(
+    r"^(pytorch|torchvision|tensorflow|tensorflow-base|cudatoolkit|cudnn|numpy|mkl"
+    r"|libgcc-ng|libstdcxx-ng|openssl|intel-openmp|llvm-openmp|python)"
+)
+_CANT_RUN = re.compile(
+    r"operating system cannot run|sistema operacional não pode executar|操作系统无法运行"
+    r"|betriebssystem kann .{0,6}nicht ausf",
+    re.IGNORECASE,
+)
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
@@ -27,17 +35,42 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         yield Candidate(CODE, 0.84, (openmp.shown, *evidence), {})
     elif library and re.search(r"conda|/envs/", library.text):
         yield Candidate(CODE, 0.86, (library.shown, *evidence), {})
+    clash = next(
+        (s for s in case.seen("dll-load-failed") if s.get("number") == "182" or _CANT_RUN.search(s.text)),
+        None,
+    )
+    if clash:
+        # a DLL of another package (often OpenMP's) is taken instead of torch's own
+        yield Candidate(CODE, 0.72 if about or words else 0.55, (clash.shown, *evidence), {})
     conflict = case.first("conda-unsatisfiable", "conda-not-found")
     if conflict:
         channels_asked = {channel for command in case.commands for channel in command.channels}
         score = 0.8 if len(channels_asked) > 1 or mixed or words else 0.62
         yield Candidate(CODE, score, (conflict.shown, *evidence), {})
-    broken = case.first("undefined-symbol", "dll-load-failed", "library-error", "torch-no-cuda", "cuda-available", "missing-library")
+    broken = case.first(
+        "undefined-symbol",
+        "dll-load-failed",
+        "library-error",
+        "torch-no-cuda",
+        "cuda-available",
+        "missing-library",
+    )
     if mixed and broken and not mkl and not openmp:
         yield Candidate(CODE, 0.72, (broken.shown, *evidence), {})
-    elif broken and about and words and case.says(r"(mix|both|defaults|conda-forge).{0,60}(channel|pytorch|defaults|conda-forge|pip)"):
+    elif (
+        broken
+        and about
+        and words
+        and case.says(r"(mix|both|defaults|conda-forge).{0,60}(channel|pytorch|defaults|conda-forge|pip)")
+    ):
         yield Candidate(CODE, 0.8, (broken.shown,), {})
-    elif mixed and words or not case.log and case.says(r"(mix\w* .{0,20}channels?|-c conda-forge.{0,40}-c (pytorch|defaults|nvidia|anaconda)|-c (pytorch|defaults|nvidia|anaconda).{0,40}-c conda-forge)"):
+    elif (mixed and words) or (
+        not case.log
+        and case.says(
+            r"(mix\w* .{0,20}channels?|-c conda-forge.{0,40}-c (pytorch|defaults|nvidia"
+            r"|anaconda)|-c (pytorch|defaults|nvidia|anaconda).{0,40}-c conda-forge)"
+        )
+    ):
         yield Candidate(CODE, 0.7, evidence or (f"wanted: {case.wanted[:140]}",), {})
 
 

@@ -60,7 +60,13 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     elif trouble and trouble.name != "dll-load-failed" and case.nvidia:
         case.need("cuda", "which CUDA toolkits are installed (nvcc --version, ls /usr/local)")
         yield Candidate(CODE, 0.5, (trouble.shown, *evidence), values)
-    elif trouble and trouble.name == "dll-load-failed" and release is not None and release < Version("2.1") and case.about("cuda"):
+    elif (
+        trouble
+        and trouble.name == "dll-load-failed"
+        and release is not None
+        and release < Version("2.1")
+        and case.about("cuda")
+    ):
         yield Candidate(CODE, 0.66, (trouble.shown, *evidence), values)
 
 
@@ -94,7 +100,11 @@ def _wanted(missing: List[Observation]) -> str:
 
 def _installed(case: Case) -> List[str]:
     rows = case.value("cuda", [])
-    found = [str(row.get("version")) for row in rows if isinstance(row, dict) and row.get("version")] if isinstance(rows, list) else []
+    found = (
+        [str(row.get("version")) for row in rows if isinstance(row, dict) and row.get("version")]
+        if isinstance(rows, list)
+        else []
+    )
     conda = case.package("cudatoolkit")
     if conda and conda.version:
         found.append(releases.minor(conda.version))
@@ -112,7 +122,11 @@ def _same(installed: str, wanted: str) -> bool:
 def _evidence(case: Case, missing: List[Observation], installed: List[str]) -> Tuple[str, ...]:
     out = [s.shown for s in missing[:3]]
     if installed:
-        out.append(case.evidence("cuda", ", ".join(installed)) if case.machine.get("cuda").known else f"cudatoolkit {', '.join(installed)}")
+        out.append(
+            case.evidence("cuda", ", ".join(installed))
+            if case.machine.get("cuda").known
+            else f"cudatoolkit {', '.join(installed)}"
+        )
     elif case.machine.get("cuda").known:
         out.append(case.evidence("cuda", "none found"))
     if case.tensorflow:
@@ -121,11 +135,20 @@ def _evidence(case: Case, missing: List[Observation], installed: List[str]) -> T
 
 
 def _from_log(
-    case: Case, missing: List[Observation], wanted: str, installed: List[str], evidence: Tuple[str, ...], values: dict[str, str]
+    case: Case,
+    missing: List[Observation],
+    wanted: str,
+    installed: List[str],
+    evidence: Tuple[str, ...],
+    values: dict[str, str],
 ) -> Iterator[Candidate]:
     if case.no_nvidia:
         return  # harmless there: benign says so
-    if case.about("torch") and not case.about("tensorflow") and not re.search(r"dynamic library|dlopen|tensorflow", missing[0].text, re.IGNORECASE):
+    if (
+        case.about("torch")
+        and not case.about("tensorflow")
+        and not re.search(r"dynamic library|dlopen|tensorflow", missing[0].text, re.IGNORECASE)
+    ):
         yield Candidate(CODE, 0.4, evidence, values)
         return
     table, _ = tensorflow_cuda(case)
@@ -140,7 +163,13 @@ def _from_log(
         case.need("gpu", "whether there is an NVIDIA GPU")
     other = bool(installed) and not any(_same(v, wanted) for v in installed if wanted)
     ignorable = any("ignore above cudart dlerror" in s.text.lower() for s in case.seen("benign"))
-    wants_gpu = case.nvidia or bool(installed) or case.about("gpu") or case.about("cuda") or bool(case.seen("tf-no-gpu"))
+    wants_gpu = (
+        case.nvidia
+        or bool(installed)
+        or case.about("gpu")
+        or case.about("cuda")
+        or bool(case.seen("tf-no-gpu"))
+    )
     score = 0.9 if other else 0.84 if wants_gpu else 0.5 if ignorable else 0.66
     if installed and not other:
         score = 0.6  # the right toolkit is there: its folder is not where libraries are looked for
@@ -148,7 +177,6 @@ def _from_log(
 
 
 def _too_new(case: Case, cuda: str) -> bool:
-
 
     toolkit = cuda_toolkit(cuda)
     return toolkit is not None and capability(case.capability)[0] > capability(toolkit.capability_max)[0]

@@ -37,7 +37,11 @@ def _version(text: str) -> Version | None:
 
 def _installed(case: Case) -> List[Version]:
     rows = case.value("cudnn", [])
-    found = [releases.version(str(row.get("version"))) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    found = (
+        [releases.version(str(row.get("version"))) for row in rows if isinstance(row, dict)]
+        if isinstance(rows, list)
+        else []
+    )
     package = case.package("cudnn", "nvidia-cudnn-cu11", "nvidia-cudnn-cu12")
     return [v for v in [*found, package.version if package else None] if v is not None]
 
@@ -49,12 +53,20 @@ def _loaded(case: Case) -> Iterator[Candidate]:
             continue
         installed = _installed(case)
         values = {"loaded": str(loaded), "compiled": str(compiled)}
-        evidence = [seen.shown] + ([case.evidence("cudnn", ", ".join(map(str, installed)))] if installed and case.machine.get("cudnn").known else [])
-        newer_there = any(v >= compiled and v.release[:1] == compiled.release[:1] for v in installed)
+        evidence = [seen.shown] + (
+            [case.evidence("cudnn", ", ".join(map(str, installed)))]
+            if installed and case.machine.get("cudnn").known
+            else []
+        )
+        newer_there = any(_fits(v, compiled) for v in installed) and not any(
+            v == loaded for v in installed[:1]
+        )
         two = len({v.release[:3] for v in installed}) > 1
         path = "LD_LIBRARY_PATH" in str(case.value("env", {}))
         torch = "pytorch was compiled" in seen.text.lower()
-        words = case.says(r"upgrad|updat|already (have|installed)|installed (cudnn )?(8|7|9)|two (copies|cudnn)|both")
+        words = case.says(
+            r"upgrad|updat|already (have|installed)|installed (cudnn )?(8|7|9)|two (copies|cudnn)|both"
+        )
         if loaded >= compiled and loaded.release[:1] == compiled.release[:1]:
             continue
         if newer_there or two or torch or path or (words and not installed):
@@ -68,13 +80,30 @@ def _loaded(case: Case) -> Iterator[Candidate]:
         return
 
 
+def _fits(installed: Version, compiled: Version) -> bool:
+    """Say whether an installed cuDNN is what the build needs; "5.1" is any 5.1.x."""
+    parts = len(installed.release)
+    return (
+        installed.release[:1] == compiled.release[:1]
+        and installed.release >= compiled.release[:parts]
+        and parts > 1
+    )
+
+
 def _mixed(case: Case) -> Iterator[Candidate]:
     for seen in case.seen("cudnn-mixed"):
         text = seen.text
-        missing = re.search(r"cannot open shared object|error code 126|not found|Please make sure", text, re.IGNORECASE)
+        missing = re.search(
+            r"cannot open shared object|error code 126|not found|Please make sure", text, re.IGNORECASE
+        )
         if re.search(r"libcuda(\.so|_)", text.split("Error:")[-1]) and case.system == "wsl":
             continue
-        mixed = re.search(r"undefined symbol|version_mismatch|version mismatch|invalid handle|cannot load symbol|error code (127|1920|193)|symbol lookup", text, re.IGNORECASE)
+        mixed = re.search(
+            r"undefined symbol|version_mismatch|version mismatch|invalid handle"
+            r"|cannot load symbol|error code (127|1920|193)|symbol lookup",
+            text,
+            re.IGNORECASE,
+        )
         path = str(case.value("env", {}))
         system = _SYSTEM.search(text) is not None or "LD_LIBRARY_PATH" in path or "cuda" in path.lower()
         values = {"loaded": "another copy", "compiled": "the copy in the wheel"}
@@ -99,7 +128,12 @@ def _missing(case: Case) -> Iterator[Candidate]:
     if others:
         return
     case.need("cudnn", "which cuDNN is installed")
-    yield Candidate(OLD, 0.82 if older else 0.62, (gone[0].shown, *([case.evidence("cudnn")] if installed and case.machine.get("cudnn").known else [])), values)
+    yield Candidate(
+        OLD,
+        0.82 if older else 0.62,
+        (gone[0].shown, *([case.evidence("cudnn")] if installed and case.machine.get("cudnn").known else [])),
+        values,
+    )
 
 
 def _by_table(case: Case) -> Iterator[Candidate]:
@@ -107,20 +141,30 @@ def _by_table(case: Case) -> Iterator[Candidate]:
     found = case.tensorflow
     row = case.tables.tensorflow_release(found.version) if found and found.version else None
     installed = _installed(case)
-    if row is None or not installed or found is None or case.seen("loaded-cudnn") or case.about("torch") and not case.about("tensorflow"):
+    if (
+        row is None
+        or not installed
+        or found is None
+        or case.seen("loaded-cudnn")
+        or (case.about("torch") and not case.about("tensorflow"))
+    ):
         return
     wanted = Version(row.cudnn)
-    if case.windows and Version(releases.minor(found.version)) > Version(case.tables.tensorflow_head["windows-gpu-last"]):  # type: ignore[arg-type]
+    if case.windows and Version(releases.minor(found.version)) > Version(
+        case.tables.tensorflow_head["windows-gpu-last"]
+    ):  # type: ignore[arg-type]
         return
     same_major = [v for v in installed if v.release[0] == wanted.release[0]]
     if all(v < wanted and len(v.release) > 1 for v in installed):
         trouble = case.first("conv-failed", "tf-no-gpu", "gpu-libraries-missing")
         values = {"loaded": ", ".join(map(str, installed)), "compiled": str(wanted)}
-        evidence: Tuple[str, ...] = (case.evidence("cudnn", ", ".join(map(str, installed))), case.shown(found)) if case.machine.get("cudnn").known else (case.shown(found),)
+        evidence: Tuple[str, ...] = (
+            (case.evidence("cudnn", ", ".join(map(str, installed))), case.shown(found))
+            if case.machine.get("cudnn").known
+            else (case.shown(found),)
+        )
         shown = (trouble.shown,) if trouble else ()
         score = 0.8 if same_major else 0.74
         if case.log and not trouble:
             score = 0.4
         yield Candidate(OLD, score, (*shown, *evidence), values)
-
-

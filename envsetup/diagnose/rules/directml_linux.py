@@ -20,7 +20,9 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         return
     certain = case.native_linux
     system = (case.evidence("os"),) if case.machine.get("os").known else ()
-    library = next((s for s in case.seen("missing-library", "dml-load-failed") if _LIBRARIES.search(s.text)), None)
+    library = next(
+        (s for s in case.seen("missing-library", "dml-load-failed") if _LIBRARIES.search(s.text)), None
+    )
     if library:
         if not certain:
             case.need("wsl", "whether this Linux runs in WSL (cat /proc/version)")

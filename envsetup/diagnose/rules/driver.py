@@ -41,7 +41,11 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     evidence = tuple(
         [s.shown for s in (said,) if s]
         + ([case.evidence("driver.nvidia")] if has else [])
-        + ([case.evidence("cuda.driver")] if supports and not (said and said.get("found")) and case.machine.get("cuda.driver").known else [])
+        + (
+            [case.evidence("cuda.driver")]
+            if supports and not (said and said.get("found")) and case.machine.get("cuda.driver").known
+            else []
+        )
         + ([why] if why else [])
     )
     if said:
@@ -49,7 +53,9 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         yield Candidate(CODE, 0.45 if mismatch else 0.72 if too_old is False else 0.94, evidence, values)
     elif too_old:
         refused = case.first("container-refused")
-        trouble = case.first("no-driver", "no-device", "conv-failed", "tf-no-gpu", "cuda-available", "no-kernel-image")
+        trouble = case.first(
+            "no-driver", "no-device", "conv-failed", "tf-no-gpu", "cuda-available", "no-kernel-image"
+        )
         score = 0.84 if trouble or not case.log else 0.5
         yield Candidate(CODE, 0.9 if refused else score, evidence, values)
 
@@ -85,12 +91,12 @@ def _minor(cuda: str) -> str:
 def label_for(case: Case, supports: Version | None) -> str:
     """Return the newest torch build label that a driver's CUDA runs, e.g. ``cu118``."""
     labels = [label for label in case.tables.indexes if cuda_of(label)]
-    fits = [label for label in labels if supports and Version(cuda_of(label)).release[0] <= supports.release[0]]
+    fits = [
+        label for label in labels if supports and Version(cuda_of(label)).release[0] <= supports.release[0]
+    ]
     return fits[-1] if fits else "cu118"
 
 
 def known_versions() -> Tuple[str, ...]:
     """Return the CUDA versions of the table."""
     return tuple(toolkit.version for toolkit in cuda_toolkits())
-
-

@@ -36,17 +36,31 @@ def _settings(case: Case) -> List[Tuple[str, str, str]]:
 def _visible(case: Case) -> Iterator[Candidate]:
     code = "cuda-visible-devices"
     trouble = case.first("no-device", "bad-ordinal", "cuda-available", "tf-no-gpu")
-    negative = [t for t in (trouble,) if t and not (t.name == "cuda-available" and t.get("answer").lower() in ("true", "yes"))]
+    negative = [
+        t
+        for t in (trouble,)
+        if t and not (t.name == "cuda-available" and t.get("answer").lower() in ("true", "yes"))
+    ]
     count = len(case.of_vendor("nvidia", "amd")) if case.gpus_known else None
     for name, value, evidence in _settings(case):
         numbers = [int(n) for n in re.findall(r"-?\d+", value)]
-        hidden = value in ("", "''", '""') or bool(numbers) and numbers[0] < 0 or value.lower() in ("none", "nodevfiles")
+        hidden = (
+            value in ("", "''", '""')
+            or (bool(numbers) and numbers[0] < 0)
+            or value.lower() in ("none", "nodevfiles")
+        )
         beyond = count is not None and count > 0 and bool(numbers) and max(numbers) >= count
         unknown = count is None and bool(numbers) and max(numbers) > 0
-        values = {"name": name, "value": value or "(empty)", "count": str(count if count is not None else "fewer")}
+        values = {
+            "name": name,
+            "value": value or "(empty)",
+            "count": str(count if count is not None else "fewer"),
+        }
         shown = tuple(s.shown for s in negative)
         if hidden or beyond:
-            yield Candidate(code, 0.93 if negative else 0.8 if not case.log else 0.55, (*shown, evidence), values)
+            yield Candidate(
+                code, 0.93 if negative else 0.8 if not case.log else 0.55, (*shown, evidence), values
+            )
         elif unknown and negative:
             case.need("gpu", "how many GPUs there are (nvidia-smi -L)")
             yield Candidate(code, 0.84, (*shown, evidence), values)
@@ -58,7 +72,12 @@ def _visible(case: Case) -> Iterator[Candidate]:
             yield Candidate(code, 0.6, (*shown, evidence), values)
     seen = case.first("bad-ordinal")
     if seen and not _settings(case):
-        yield Candidate(code, 0.7, (seen.shown,), {"name": "CUDA_VISIBLE_DEVICES", "value": "not set", "count": str(count or "fewer")})
+        yield Candidate(
+            code,
+            0.7,
+            (seen.shown,),
+            {"name": "CUDA_VISIBLE_DEVICES", "value": "not set", "count": str(count or "fewer")},
+        )
 
 
 def _container(case: Case) -> Iterator[Candidate]:
@@ -67,13 +86,21 @@ def _container(case: Case) -> Iterator[Candidate]:
     if refused and "unsatisfied condition" not in refused.text:
         yield Candidate(code, 0.94, (refused.shown,), {})
         return
-    runs = [s for s in case.seen("container") if "docker run" in s.text.lower() or "podman run" in s.text.lower() or "container run" in s.text.lower()]
+    runs = [
+        s
+        for s in case.seen("container")
+        if "docker run" in s.text.lower()
+        or "podman run" in s.text.lower()
+        or "container run" in s.text.lower()
+    ]
     flagged = [s for s in runs if _has_gpus(s.text)]
     inside = bool(case.seen("container")) or case.about("docker")
     trouble: Observation | None = case.first("no-driver", "no-device", "tf-no-gpu")
     library = next((s for s in case.seen("missing-library") if "libcuda.so" in s.get("file")), None)
-    available = next((s for s in case.seen("cuda-available") if s.get("answer").lower() in ("false", "no")), None)
-    trouble = trouble or library or available
+    available = next(
+        (s for s in case.seen("cuda-available") if s.get("answer").lower() in ("false", "no")), None
+    )
+    trouble = trouble or library or available or case.first("no-nvidia-smi")
     where = tuple(s.shown for s in runs[:1])
     if not inside or trouble is None:
         if runs and not flagged and not case.log and (case.about("gpu") or case.nvidia):
@@ -91,4 +118,10 @@ def _container(case: Case) -> Iterator[Candidate]:
 
 
 def _has_gpus(command: str) -> bool:
-    return re.search(r"--gpus|--runtime[= ]nvidia|nvidia-docker|--device[= ](nvidia\.com|/dev/(nvidia|kfd|dri|dxg))", command) is not None
+    return (
+        re.search(
+            r"--gpus|--runtime[= ]nvidia|nvidia-docker|--device[= ](nvidia\.com|/dev/(nvidia|kfd|dri|dxg))",
+            command,
+        )
+        is not None
+    )

@@ -13,6 +13,7 @@ from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules.unsatisfied import Failure, failures
 
 _PYTORCH = re.compile(r"download\.pytorch\.org")
+_OWN = ("torch", "torchvision", "torchaudio", "torchtext")
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
@@ -25,28 +26,72 @@ def evaluate(case: Case) -> Iterator[Candidate]:
 
 def _nonexistent(case: Case) -> Iterator[Candidate]:
     code = "index-url-nonexistent"
-    refused = [s for s in case.seen("index-refused") if _PYTORCH.search(s.get("url")) or s.get("status") == "404"]
+    refused = [
+        s for s in case.seen("index-refused") if _PYTORCH.search(s.get("url")) or s.get("status") == "404"
+    ]
     failed = failures(case)
     unknown = [label for label in case.index_labels if not _known(case, label)]
-    unknown += [seen_label for seen_label in _labels_in_failures(failed) if not _known(case, seen_label) and seen_label not in unknown]
+    unknown += [
+        seen_label
+        for seen_label in _labels_in_failures(failed)
+        if not _known(case, seen_label) and seen_label not in unknown
+    ]
     if unknown:
         label = unknown[0]
         trouble = refused[0] if refused else failed[0].seen if failed else None
         near = _near(case, label)
         score = 0.93 if trouble else 0.78 if not case.log else 0.6
-        yield Candidate(code, score, (*((trouble.shown,) if trouble else ()), f"index {label}"), {"label": label, "near": near})
+        yield Candidate(
+            code,
+            score,
+            (*((trouble.shown,) if trouble else ()), f"index {label}"),
+            {"label": label, "near": near},
+        )
         return
     for seen in refused:
         label = index_label(seen.get("url"))
         if label or _PYTORCH.search(seen.get("url")):
-            yield Candidate(code, 0.74, (seen.shown,), {"label": label or seen.get("url"), "near": ", ".join(case.tables.indexes[-4:])})
+            yield Candidate(
+                code,
+                0.74,
+                (seen.shown,),
+                {"label": label or seen.get("url"), "near": ", ".join(case.tables.indexes[-4:])},
+            )
             return
-    odd = next((url for url in case.indexes if _PYTORCH.search(url) and not index_label(url) and not re.search(r"torch_stable|torch_nightly|/torch\.html|whl/?$|whl/(nightly|test|lts)", url)), None)
+    odd = next(
+        (
+            url
+            for url in case.indexes
+            if _PYTORCH.search(url)
+            and not index_label(url)
+            and not re.search(r"torch_stable|torch_nightly|/torch\.html|whl/?$|whl/(nightly|test|lts)", url)
+        ),
+        None,
+    )
     if odd and failed and all(f.nothing or _placeholders(case, f) for f in failed[:1]):
-        yield Candidate(code, 0.72, (failed[0].seen.shown, f"index {odd}"), {"label": odd, "near": ", ".join(case.tables.indexes[-4:])})
-    mistyped = next((url for url in case.indexes if re.search(r"pytorch", url) and not _PYTORCH.search(url) and not re.search(r"mirror|tuna|aliyun|sjtu|huaweicloud|artifactory|nexus|github|conda", url)), None)
+        yield Candidate(
+            code,
+            0.72,
+            (failed[0].seen.shown, f"index {odd}"),
+            {"label": odd, "near": ", ".join(case.tables.indexes[-4:])},
+        )
+    mistyped = next(
+        (
+            url
+            for url in case.indexes
+            if re.search(r"pytorch", url)
+            and not _PYTORCH.search(url)
+            and not re.search(r"mirror|tuna|aliyun|sjtu|huaweicloud|artifactory|nexus|github|conda", url)
+        ),
+        None,
+    )
     if mistyped and failed and failed[0].nothing:
-        yield Candidate(code, 0.7, (failed[0].seen.shown, f"index {mistyped}"), {"label": mistyped, "near": ", ".join(case.tables.indexes[-4:])})
+        yield Candidate(
+            code,
+            0.7,
+            (failed[0].seen.shown, f"index {mistyped}"),
+            {"label": mistyped, "near": ", ".join(case.tables.indexes[-4:])},
+        )
     gone = case.first("index-refused")
     if gone and not refused:
         return
@@ -75,28 +120,50 @@ def _placeholders(case: Case, failure: Failure) -> bool:
 def _missing_dependency(case: Case) -> Iterator[Candidate]:
     code = "index-missing-dependency"
     only = [url for command in case.commands for url in command.index if _PYTORCH.search(url)]
-    used = [s for s in case.seen("index-used") if _PYTORCH.search(s.get("urls")) and not re.search(r"pypi|simple", s.get("urls"))]
+    used = [
+        s
+        for s in case.seen("index-used")
+        if _PYTORCH.search(s.get("urls")) and not re.search(r"pypi|simple", s.get("urls"))
+    ]
     extra = any(command.extra for command in case.commands)
     inconsistent = case.first("metadata-inconsistent")
     for failure in failures(case):
         copy = _is_copy(case, failure.package)
-        parent = canonicalize_name(re.sub(r"[<>=!~;\[ ].*$", "", failure.parent.strip())) if failure.parent else ""
-        if not copy and not (parent.startswith("torch") and failure.package not in ("torch", "torchvision", "torchaudio")):
-            if not (only and failure.package not in ("torch", "torchvision", "torchaudio", "torchtext") and failure.nothing and not extra and failure.package not in case.tables.packages):
-                continue
+        parent = (
+            canonicalize_name(re.sub(r"[<>=!~;\[ ].*$", "", failure.parent.strip())) if failure.parent else ""
+        )
+        own = failure.package in _OWN
+        only_read = bool(only) and not own and failure.nothing and not extra
+        if not (copy or (parent.startswith("torch") and not own) or only_read):
+            continue
         elsewhere = bool(only or used) and not extra
-        score = 0.92 if (elsewhere or inconsistent) and (copy or parent) else 0.84 if elsewhere else 0.7 if parent.startswith("torch") else 0.4
+        score = (
+            0.92
+            if (elsewhere or inconsistent) and (copy or parent)
+            else 0.84
+            if elsewhere
+            else 0.7
+            if parent.startswith("torch")
+            else 0.4
+        )
         if case.value("libc") == "musl" or case.python_bits == 32:
             score = 0.4
         yield Candidate(
-            code, score, (failure.seen.shown, *((inconsistent.shown,) if inconsistent else ())), {"package": failure.package, "parent": parent or "another package"}
+            code,
+            score,
+            (failure.seen.shown, *((inconsistent.shown,) if inconsistent else ())),
+            {"package": failure.package, "parent": parent or "another package"},
         )
         return
     if inconsistent:
-        yield Candidate(code, 0.72, (inconsistent.shown,), {"package": inconsistent.get("package"), "parent": "torch"})
+        yield Candidate(
+            code, 0.72, (inconsistent.shown,), {"package": inconsistent.get("package"), "parent": "torch"}
+        )
         return
     for seen in case.seen("uv-no-wheel-here", "uv-no-version"):
-        if _is_copy(case, canonicalize_name(seen.get("package"))) and (only or any(_PYTORCH.search(u) for u in case.indexes)):
+        if _is_copy(case, canonicalize_name(seen.get("package"))) and (
+            only or any(_PYTORCH.search(u) for u in case.indexes)
+        ):
             yield Candidate(code, 0.6, (seen.shown,), {"package": seen.get("package"), "parent": "torch"})
             return
     for seen in case.seen("index-refused"):
@@ -107,7 +174,9 @@ def _missing_dependency(case: Case) -> Iterator[Candidate]:
 
 
 def _is_copy(case: Case, package: str) -> bool:
-    return any(package == name or name.endswith("-") and package.startswith(name) for name in case.tables.copies)
+    return any(
+        package == name or (name.endswith("-") and package.startswith(name)) for name in case.tables.copies
+    )
 
 
 def _tls(case: Case) -> Iterator[Candidate]:
@@ -119,15 +188,31 @@ def _tls(case: Case) -> Iterator[Candidate]:
         if case.seen("ssl-module-missing"):
             return
         reason = seen.get("reason") or seen.get("issuer")
-        yield Candidate("tls-proxy", 0.93, (seen.shown, *((failed[0].seen.shown,) if failed else ())), {"reason": reason or "the connection is not trusted"})
+        yield Candidate(
+            "tls-proxy",
+            0.93,
+            (seen.shown, *((failed[0].seen.shown,) if failed else ())),
+            {"reason": reason or "the connection is not trusted"},
+        )
     elif unreachable and (failed or "could not fetch" in unreachable.text.lower()):
-        yield Candidate("tls-proxy", 0.8, (unreachable.shown, *((failed[0].seen.shown,) if failed else ())), {"reason": "the index can't be reached"})
+        yield Candidate(
+            "tls-proxy",
+            0.8,
+            (unreachable.shown, *((failed[0].seen.shown,) if failed else ())),
+            {"reason": "the index can't be reached"},
+        )
     elif unreachable:
         yield Candidate("tls-proxy", 0.7, (unreachable.shown,), {"reason": "the index can't be reached"})
     else:
         for failure in failed:
-            if failure.package == "torch" and _placeholders(case, failure) and any(_PYTORCH.search(u) for u in case.indexes):
-                yield Candidate("tls-proxy", 0.5, (failure.seen.shown,), {"reason": "the page of wheels was not read"})
+            if (
+                failure.package == "torch"
+                and _placeholders(case, failure)
+                and any(_PYTORCH.search(u) for u in case.indexes)
+            ):
+                yield Candidate(
+                    "tls-proxy", 0.5, (failure.seen.shown,), {"reason": "the page of wheels was not read"}
+                )
 
 
 def _yanked(case: Case) -> Iterator[Candidate]:
@@ -136,4 +221,9 @@ def _yanked(case: Case) -> Iterator[Candidate]:
         return
     failed = failures(case)
     evidence = (seen.shown, *((failed[0].seen.shown,) if failed else ()))
-    yield Candidate("yanked-noise", 0.58 if failed else 0.5, evidence, {"package": failed[0].package if failed else "the package"})
+    yield Candidate(
+        "yanked-noise",
+        0.58 if failed else 0.5,
+        evidence,
+        {"package": failed[0].package if failed else "the package"},
+    )

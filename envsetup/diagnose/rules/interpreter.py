@@ -10,14 +10,17 @@ from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.patterns import Observation
 
 _FRAMEWORKS = re.compile(
-    r"^(torch|torchvision|torchaudio|tensorflow|keras|torch_directml|tensorflow_directml|onnxruntime|pytorch|numpy)(\.|$)"
+    r"^(torch|torchvision|torchaudio|tensorflow|keras|torch_directml|tensorflow_directml"
+    r"|onnxruntime|pytorch|numpy)(\.|$)"
 )
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
     """Yield a finding when a framework that is installed somewhere can't be imported."""
     missing = next((s for s in case.seen("no-module") if _FRAMEWORKS.match(s.get("module"))), None)
-    if missing is None or re.match(r"torch\.(_C|version)|torch\.dml|tensorflow\.(contrib|examples)", missing.get("module")):
+    if missing is None or re.match(
+        r"torch\.(_C|version)|torch\.dml|tensorflow\.(contrib|examples)", missing.get("module")
+    ):
         yield from _two_pythons(case, None)
         return
     name = missing.get("module").split(".")[0]
@@ -87,7 +90,10 @@ def _two_pythons(case: Case, missing: Observation | None) -> Iterator[Candidate]
         yield Candidate(
             "wrong-interpreter",
             0.9,
-            (missing.shown, f"installed into Python {', '.join(sorted(into))}, ran in Python {', '.join(sorted(ran))}"),
+            (
+                missing.shown,
+                f"installed into Python {', '.join(sorted(into))}, ran in Python {', '.join(sorted(ran))}",
+            ),
             {"module": missing.get("module").split(".")[0]},
         )
 

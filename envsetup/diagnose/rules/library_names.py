@@ -23,7 +23,9 @@ def soname(file: str) -> Tuple[str, str]:
     if windows:
         name, digits = windows.groups()
         if len(digits) >= 2 and not (name != "cudart" and len(digits) == 2 and digits.startswith("1")):
-            dotted = f"{digits[:-1]}.{digits[-1]}" if not (digits in ("12", "13") and name == "cudart") else digits
+            dotted = (
+                f"{digits[:-1]}.{digits[-1]}" if not (digits in ("12", "13") and name == "cudart") else digits
+            )
             return name, dotted
         return name, digits
     linux = re.match(rf"^lib{_NAMES}(?:_\w{{1,20}})?\.so(?:\.(\d{{1,2}}(?:\.\d{{1,2}})?))?", base)

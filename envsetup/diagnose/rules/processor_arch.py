@@ -24,18 +24,29 @@ def evaluate(case: Case) -> Iterator[Candidate]:
 
 def _trouble(case: Case) -> Tuple[str, ...]:
     """Return the line that shows that nothing fitting was found, if any."""
-    seen = case.first("uv-platform", "no-version", "no-matching", "wheel-refused", "uv-no-wheel-here", "uv-no-matching-platform", "uv-no-version")
+    seen = case.first(
+        "uv-platform",
+        "no-version",
+        "no-matching",
+        "wheel-refused",
+        "uv-no-wheel-here",
+        "uv-no-matching-platform",
+        "uv-no-version",
+    )
     return (seen.shown,) if seen else ()
 
 
 def _asks_cuda(case: Case) -> str:
     """Return what asks for CUDA, or an empty string."""
-    for seen in case.seen("uv-platform", "uv-no-version", "uv-no-matching-platform", "no-version", "no-matching"):
+    for seen in case.seen(
+        "uv-platform", "uv-no-version", "uv-no-matching-platform", "no-version", "no-matching"
+    ):
         text = f"{seen.get('package')}{seen.get('spec')} {seen.get('version')}"
         if re.search(r"\+cu\d{2,3}|tensorflow-gpu|nvidia-|onnxruntime-gpu|cupy|triton", text):
             return seen.shown
-    if any(label.startswith("cu") for label in case.index_labels):
-        return f"index {[label for label in case.index_labels if label.startswith('cu')][0]}"
+    for label in case.index_labels:
+        if label.startswith("cu"):
+            return f"index {label}"
     for name, spec in case.asked.items():
         if name in ("tensorflow-gpu", "onnxruntime-gpu", "pytorch-cuda", "cudatoolkit") or "+cu" in spec:
             return f"wanted: {name}{spec}"
@@ -59,12 +70,25 @@ def _cuda_on_macos(case: Case) -> Iterator[Candidate]:
 
 
 def _mac(case: Case) -> Iterator[Candidate]:
-    intel = [s for s in case.seen("uv-platform") if re.search(r"macosx_\w{1,8}_x86_64", s.get("tag"))]
+    intel = [
+        s
+        for s in case.seen("uv-platform", "uv-no-matching-platform")
+        if re.search(r"macosx_\w{1,8}_x86_64", s.get("tag"))
+    ]
     if case.system != "macos" and not intel:
         return
     apple = _apple_silicon(case)
-    translated = bool(case.interpreter.get("emulated")) or bool(case.first("rosetta-word")) or (
-        apple and (bool(intel) or case.python_arch == "x86_64" or bool(case.seen("illegal-instruction", "cpu-lacks")))
+    translated = (
+        bool(case.interpreter.get("emulated"))
+        or bool(case.first("rosetta-word"))
+        or (
+            apple
+            and (
+                bool(intel)
+                or case.python_arch == "x86_64"
+                or bool(case.seen("illegal-instruction", "cpu-lacks"))
+            )
+        )
     )
     needed = _mac_requirement(case)
     if translated and apple is not False:
@@ -73,7 +97,12 @@ def _mac(case: Case) -> Iterator[Candidate]:
         if case.arch:
             evidence.append(case.evidence("arch"))
         score = 0.95 if intel or case.interpreter.get("emulated") else 0.9
-        yield Candidate("arch-rosetta-x86-python", score, tuple(evidence), {"requirement": needed[0] if needed else "the package"})
+        yield Candidate(
+            "arch-rosetta-x86-python",
+            score,
+            tuple(evidence),
+            {"requirement": needed[0] if needed else "the package"},
+        )
         return
     if apple:
         yield from _apple_only(case)
@@ -85,7 +114,11 @@ def _mac(case: Case) -> Iterator[Candidate]:
         yield Candidate(
             "arch-unsupported-macos-intel",
             0.9 if certain or not apple else 0.6,
-            (*_trouble(case), needed[1], case.evidence("arch", case.python_arch) if case.arch else case.evidence("os")),
+            (
+                *_trouble(case),
+                needed[1],
+                case.evidence("arch", case.python_arch) if case.arch else case.evidence("os"),
+            ),
             {"requirement": needed[0], "last": needed[2]},
         )
 
@@ -94,7 +127,7 @@ def _apple_silicon(case: Case) -> bool | None:
     """True for an Apple processor, False for Intel's, None when it isn't known."""
     if case.arch == "aarch64":
         return True
-    words = f"{case.words} {case.cpu_model.lower()} {case.gpu_name('apple').lower() if case.of_vendor('apple') else ''}"
+    words = f"{case.words} {case.cpu_model.lower()}"
     if re.search(r"\bapple\b|\bm[1-5]\b|apple silicon|arm64", words) or case.of_vendor("apple"):
         return True
     for seen in case.seen("said-arch"):
@@ -107,13 +140,21 @@ def _mac_requirement(case: Case) -> Tuple[str, str, str] | None:
     """Return (requirement, evidence, last release) when something newer than Intel Macs get is wanted."""
     last_torch = Version(case.tables.torch_head["macos-intel-last"])
     last_tf = Version(case.tables.tensorflow_head["macos-intel-last"])
-    for seen in case.seen("uv-platform"):
+    for seen in case.seen("uv-platform", "uv-no-matching-platform"):
+        if not re.search(r"^(torch|tensorflow)", seen.get("package")):
+            continue
         last = last_tf if seen.get("package").startswith("tensorflow") else last_torch
-        return f"{seen.get('package')}=={seen.get('version')}", seen.shown, "2.2.2" if last == last_torch else str(last)
+        return (
+            f"{seen.get('package')}=={seen.get('version')}",
+            seen.shown,
+            "2.2.2" if last == last_torch else str(last),
+        )
     for failure in failures(case):
         if failure.package in ("torch", "torchvision", "torchaudio") and failure.offered is not None:
             top = max((v for v in failure.offered), default=None)
-            if top and minor(top) == str(last_torch) or failure.version and Version(minor(failure.version)) > last_torch:
+            if (top and minor(top) == str(last_torch)) or (
+                failure.version and Version(minor(failure.version)) > last_torch
+            ):
                 return f"{failure.package}=={failure.version}", failure.seen.shown, "2.2.2"
         if failure.package in TENSORFLOW and failure.version and Version(minor(failure.version)) > last_tf:
             return f"{failure.package}=={failure.version}", failure.seen.shown, str(last_tf)
@@ -141,22 +182,59 @@ def _apple_only(case: Case) -> Iterator[Candidate]:
                     "arch-unsupported-arm64",
                     0.86,
                     (failure.seen.shown, case.evidence("arch")),
-                    {"requirement": f"{failure.package}=={failure.version}" if failure.version else failure.package},
+                    {
+                        "requirement": f"{failure.package}=={failure.version}"
+                        if failure.version
+                        else failure.package
+                    },
                 )
-            elif failure.nothing and case.python and case.python >= Version("3.9"):
-                yield Candidate("arch-unsupported-arm64", 0.5, (failure.seen.shown, case.evidence("arch")), {"requirement": failure.package})
-        elif failure.package in case.tables.packages and "macos" not in case.tables.packages[failure.package].platforms:
-            yield Candidate("arch-unsupported-arm64", 0.6, (failure.seen.shown, case.evidence("arch")), {"requirement": failure.package})
+            elif failure.nothing:
+                yield Candidate(
+                    "arch-unsupported-arm64",
+                    0.7,
+                    (failure.seen.shown, case.evidence("arch")),
+                    {"requirement": failure.package},
+                )
+        elif (
+            failure.package in case.tables.packages
+            and "macos" not in case.tables.packages[failure.package].platforms
+        ):
+            yield Candidate(
+                "arch-unsupported-arm64",
+                0.6,
+                (failure.seen.shown, case.evidence("arch")),
+                {"requirement": failure.package},
+            )
 
 
 def _arm(case: Case) -> Iterator[Candidate]:
     if case.system == "macos":
         return
     arm = case.python_arch in ("aarch64", "armv7l", "arm64") or case.arch in ("aarch64", "armv7l")
-    tags = [s for s in case.seen("uv-no-matching-platform", "uv-platform") if re.search(r"aarch64|arm64|armv7", s.get("tag"))]
-    refused = [s for s in case.seen("wheel-refused") if re.search(r"aarch64|arm64|armv7", s.get("file")) != arm and arm]
-    said = [s for s in case.seen("said-arch") if s.get("aarch64", "arm32") or (s.get("arm64") and case.system != "macos")]
-    if not (arm or tags or said or case.says(r"jetson|raspberry|aarch64|\barm64|snapdragon|surface pro x|graviton|\bgh200\b|dgx spark|\bgb10\b|grace hopper")):
+    tags = [
+        s
+        for s in case.seen("uv-no-matching-platform", "uv-platform")
+        if re.search(r"aarch64|arm64|armv7", s.get("tag"))
+    ]
+    refused = [
+        s
+        for s in case.seen("wheel-refused")
+        if arm and not re.search(r"aarch64|arm64|armv7|-any", s.get("file"))
+    ]
+    said = [
+        s
+        for s in case.seen("said-arch")
+        if s.get("aarch64", "arm32") or (s.get("arm64") and case.system != "macos")
+    ]
+    if not (
+        arm
+        or tags
+        or said
+        or case.says(
+            r"jetson|raspberry|aarch64|\barm64|snapdragon|surface pro x|graviton|\bgh200\b"
+            r"|dgx spark|\bgb10\b|grace hopper"
+        )
+    ):
         return
     evidence: Tuple[str, ...] = tuple(s.shown for s in (tags or said)[:1])
     if not evidence and case.arch:
@@ -165,11 +243,27 @@ def _arm(case: Case) -> Iterator[Candidate]:
     values = {"requirement": _requirement(case)}
     if trouble or refused:
         yield Candidate("arch-unsupported-arm64", 0.9, (*trouble, *evidence), values)
-    elif case.seen("torch-no-cuda", "tf-no-gpu") or (case.torch and case.torch.local == "cpu" and case.about("gpu")):
+    elif _cuda_index(case):
+        return  # its wheels for Arm are on PyTorch's CUDA indexes: see torch_build
+    elif case.seen("torch-no-cuda", "tf-no-gpu") or (
+        case.torch and case.torch.local == "cpu" and case.about("gpu")
+    ):
         seen: Observation | None = case.first("torch-no-cuda", "tf-no-gpu")
-        yield Candidate("arch-unsupported-arm64", 0.88, ((seen.shown,) if seen else ()) + evidence, values)
+        yield Candidate("arch-unsupported-arm64", 0.94, ((seen.shown,) if seen else ()) + evidence, values)
     elif case.about("directml") or (case.about("cuda") and not case.log):
         yield Candidate("arch-unsupported-arm64", 0.7, evidence, values)
+
+
+def _cuda_index(case: Case) -> bool:
+    """Say whether this torch has CUDA wheels for Arm Linux, though not on PyPI."""
+    torch = case.torch
+    first = Version(case.tables.torch_head["aarch64-cuda-from"])
+    return (
+        case.system in ("linux", "wsl")
+        and torch is not None
+        and torch.version is not None
+        and torch.version >= first
+    )
 
 
 def _requirement(case: Case) -> str:

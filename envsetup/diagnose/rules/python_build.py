@@ -29,7 +29,10 @@ def _bits(case: Case) -> Iterator[Candidate]:
         about = case.about("tensorflow") or case.about("torch") or case.about("directml")
         yield Candidate("python-32bit", 0.75 if about else 0.45, evidence, {})
     for seen in case.seen("dll-load-failed"):
-        if seen.get("number") == "193" or "not a valid win32" in (seen.get("text") + seen.get("text2")).lower():
+        if (
+            seen.get("number") == "193"
+            or "not a valid win32" in (seen.get("text") + seen.get("text2")).lower()
+        ):
             score = 0.8 if thirty_two else 0.5
             yield Candidate("python-32bit", score, (seen.shown, *evidence), {})
             case.need("python", "whether the interpreter is a 32-bit one")
@@ -48,16 +51,16 @@ def _ssl(case: Case) -> Iterator[Candidate]:
 
 def _store(case: Case) -> Iterator[Candidate]:
     seen = case.first("store-python")
-    store = bool(case.interpreter.get("store")) or seen is not None or case.says(r"(microsoft|windows|ms) store")
+    store = (
+        bool(case.interpreter.get("store")) or seen is not None or case.says(r"(microsoft|windows|ms) store")
+    )
     if not store or case.system not in ("windows", ""):
         return
     evidence = (seen.shown,) if seen else (case.evidence("python", "from the Microsoft Store"),)
     failed = case.first("dll-load-failed", "library-error", "missing-library")
     if failed:
         yield Candidate("microsoft-store-python", 0.9, (*evidence, failed.shown), {})
-    elif case.seen("path-not-found", "long-path-hint"):
-        yield Candidate("microsoft-store-python", 0.5, evidence, {})
-    elif case.seen("no-module"):
+    elif case.seen("path-not-found", "long-path-hint") or case.seen("no-module"):
         yield Candidate("microsoft-store-python", 0.5, evidence, {})
     else:
         about = case.about("tensorflow") or case.about("torch")

@@ -32,9 +32,12 @@ def _superseded(case: Case) -> Iterator[Candidate]:
         values = {"package": package.name, "successor": package.successor}
         since = Version(package.superseded_from) if package.superseded_from else None
         base = case.tensorflow
-        newer_base = since is not None and (base is not None and base.version is not None and base.version >= since or failure.version is not None and failure.version >= since)
+        newer_base = since is not None and (
+            (base is not None and base.version is not None and base.version >= since)
+            or (failure.version is not None and failure.version >= since)
+        )
         words = case.says(r"tensorflow ?2|tf ?2|tensorflow 2\.\d+|latest tensorflow")
-        if newer_base or since is not None and words:
+        if newer_base or (since is not None and words):
             evidence = (failure.seen.shown, *((case.shown(base),) if base else ()))
             yield Candidate(SUPERSEDED, 0.9, evidence, values)
         elif case.python is not None and not package.python[0] <= case.python <= package.python[1]:
@@ -45,16 +48,34 @@ def _superseded(case: Case) -> Iterator[Candidate]:
         name = canonicalize_name(seen.get("package", "package2"))
         package = case.tables.packages.get(name)
         if package is not None and package.successor:
-            yield Candidate(SUPERSEDED, 0.72, (seen.shown,), {"package": package.name, "successor": package.successor})
+            yield Candidate(
+                SUPERSEDED, 0.72, (seen.shown,), {"package": package.name, "successor": package.successor}
+            )
     if not case.log:
-        for name in case.asked:
-            package = case.tables.packages.get(name)
-            if package and package.superseded_from and case.tensorflow and case.tensorflow.version and case.tensorflow.version >= Version(package.superseded_from):
-                yield Candidate(SUPERSEDED, 0.72, (f"wanted: {name}", case.shown(case.tensorflow)), {"package": name, "successor": package.successor})
-    for name in ("torch-nightly", "tf-nightly-gpu"):
-        if any(f.package == name for f in failures(case)):
-            row = case.tables.packages[name]
-            yield Candidate(SUPERSEDED, 0.8, tuple(f.seen.shown for f in failures(case) if f.package == name), {"package": name, "successor": row.successor})
+        for asked in case.asked:
+            package = case.tables.packages.get(asked)
+            if (
+                package
+                and package.superseded_from
+                and case.tensorflow
+                and case.tensorflow.version
+                and case.tensorflow.version >= Version(package.superseded_from)
+            ):
+                yield Candidate(
+                    SUPERSEDED,
+                    0.72,
+                    (f"wanted: {asked}", case.shown(case.tensorflow)),
+                    {"package": asked, "successor": package.successor},
+                )
+    for old in ("torch-nightly", "tf-nightly-gpu"):
+        if any(f.package == old for f in failures(case)):
+            row = case.tables.packages[old]
+            yield Candidate(
+                SUPERSEDED,
+                0.8,
+                tuple(f.seen.shown for f in failures(case) if f.package == old),
+                {"package": old, "successor": row.successor},
+            )
 
 
 def _stub(case: Case) -> Iterator[Candidate]:
@@ -63,11 +84,19 @@ def _stub(case: Case) -> Iterator[Candidate]:
     failed = case.first("setup-failed", "invalid-requirement")
     if said:
         name = canonicalize_name(said.get("package", "package2", "package3", "package4"))
-        placeholder = said.get("package4") != "" or any(s.get("package") == "torch" for s in case.seen("sdist-fetched"))
+        placeholder = said.get("package4") != "" or any(
+            s.get("package") == "torch" for s in case.seen("sdist-fetched")
+        )
         row = case.tables.packages.get(name)
         values = {"package": name, "successor": row.successor if row and row.successor else "torch"}
         # torch's own placeholders appear where no wheel fits: another rule says why
-        yield Candidate(STUB, 0.5 if placeholder and said.get("package4") else 0.93, (said.shown, *(s.shown for s in fetched[:1])), values)
+        torch_missing = any(f.package == "torch" for f in failures(case))
+        yield Candidate(
+            STUB,
+            0.5 if (placeholder and said.get("package4")) or torch_missing else 0.93,
+            (said.shown, *(s.shown for s in fetched[:1])),
+            values,
+        )
         return
     if fetched:
         name = canonicalize_name(fetched[0].get("package"))
@@ -78,17 +107,41 @@ def _stub(case: Case) -> Iterator[Candidate]:
         return
     if failed and any(name in ("tensorflow-gpu", "tf-nightly-gpu", "pytorch") for name in case.asked):
         name = next(n for n in case.asked if n in ("tensorflow-gpu", "tf-nightly-gpu", "pytorch"))
-        yield Candidate(STUB, 0.84, (failed.shown, f"wanted: {name}"), {"package": name, "successor": case.tables.packages[name].successor})
+        yield Candidate(
+            STUB,
+            0.84,
+            (failed.shown, f"wanted: {name}"),
+            {"package": name, "successor": case.tables.packages[name].successor},
+        )
     elif not case.log:
         for name in case.asked:
             row = case.tables.packages.get(name)
             version, _ = releases.pinned(case.asked[name])
-            if row and row.stub_from and (version is None and case.asked[name] == "" or version and version >= Version(row.stub_from)):
-                yield Candidate(STUB, 0.72, (f"wanted: {name}{case.asked[name]}",), {"package": name, "successor": row.successor})
+            if (
+                row
+                and row.stub_from
+                and (
+                    (version is None and case.asked[name] == "")
+                    or (version and version >= Version(row.stub_from))
+                )
+            ):
+                yield Candidate(
+                    STUB,
+                    0.72,
+                    (f"wanted: {name}{case.asked[name]}",),
+                    {"package": name, "successor": row.successor},
+                )
     for failure in failures(case):
         row = case.tables.packages.get(failure.package)
-        if row and row.stub_from and failure.version is not None and failure.version >= Version(row.stub_from):
-            yield Candidate(STUB, 0.88, (failure.seen.shown,), {"package": failure.package, "successor": row.successor})
+        if (
+            row
+            and row.stub_from
+            and failure.version is not None
+            and failure.version >= Version(row.stub_from)
+        ):
+            yield Candidate(
+                STUB, 0.88, (failure.seen.shown,), {"package": failure.package, "successor": row.successor}
+            )
 
 
 def _is_stub(case: Case, name: str, version: str) -> bool:
@@ -99,7 +152,11 @@ def _is_stub(case: Case, name: str, version: str) -> bool:
 
 def _dml_api(case: Case) -> Iterator[Candidate]:
     old = case.package("pytorch-directml") is not None or "pytorch-directml" in case.asked
-    new = case.package("torch-directml") is not None or "torch-directml" in case.asked or bool(re.search(r"torch-directml", case.words))
+    new = (
+        case.package("torch-directml") is not None
+        or "torch-directml" in case.asked
+        or bool(re.search(r"(?<!py)torch[-_]directml", case.words))
+    )
     values = {"package": "torch-directml" if new or not old else "pytorch-directml"}
     seen = next((s for s in case.seen("dml-api") if s.get("missing")), None)
     if seen:
@@ -118,6 +175,9 @@ def _dml_api(case: Case) -> Iterator[Candidate]:
         if "dml" in seen.text.lower():
             yield Candidate(API, 0.88 if new else 0.6 if old else 0.74, (seen.shown,), values)
             return
+    seen = case.first("dml-cuda-call")
+    if seen:
+        yield Candidate(API, 0.66, (seen.shown,), {"package": "torch-directml"})
     seen = case.first("dml-tf-device")
     if seen:
         yield Candidate(API, 0.86, (seen.shown,), {"package": "tensorflow-directml-plugin"})
@@ -132,4 +192,9 @@ def _tf1_api(case: Case) -> Iterator[Candidate]:
         return
     found = case.tensorflow
     one = found is not None and found.version is not None and found.version < Version("2")
-    yield Candidate(API, 0.35 if one else 0.88, (seen.shown, *((case.shown(found),) if found and found.version else ())), {"package": found.shown if found else "tensorflow 2"})
+    yield Candidate(
+        API,
+        0.35 if one else 0.88,
+        (seen.shown, *((case.shown(found),) if found and found.version else ())),
+        {"package": found.shown if found else "tensorflow 2"},
+    )

@@ -20,26 +20,65 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     gfx = _gfx(case)
     rocm, served = _served(case)
     amd = bool(case.of_vendor("amd")) or bool(gfx)
-    no_code = next((s for s in case.seen("rocm-no-code") if "hip" in s.text.lower() or "rocblas" in s.text.lower() or "tensile" in s.text.lower() or "code object" in s.text.lower() or amd), None)
-    if no_code is not None and case.nvidia and not amd and "hip" not in no_code.text.lower() and "rocblas" not in no_code.text.lower():
+    no_code = next(
+        (
+            s
+            for s in case.seen("rocm-no-code")
+            if "hip" in s.text.lower()
+            or "rocblas" in s.text.lower()
+            or "tensile" in s.text.lower()
+            or "code object" in s.text.lower()
+            or amd
+        ),
+        None,
+    )
+    if (
+        no_code is not None
+        and case.nvidia
+        and not amd
+        and "hip" not in no_code.text.lower()
+        and "rocblas" not in no_code.text.lower()
+    ):
         return
     unserved = bool(gfx) and bool(served) and gfx not in served
-    values = {"gfx": gfx or "this GPU", "rocm": rocm or "this build", "override": case.tables.overrides.get(gfx, ""), "served": ", ".join(served)}
+    values = {
+        "gfx": gfx or "this GPU",
+        "rocm": rocm or "this build",
+        "override": case.tables.overrides.get(gfx, ""),
+        "served": ", ".join(served),
+    }
     evidence: Tuple[str, ...] = ()
     if gfx:
         evidence += (f"GPU target {gfx}",)
     if rocm and case.torch:
         evidence += (case.shown(case.torch),)
-    override = str(case.value("env", {}).get("HSA_OVERRIDE_GFX_VERSION", "")) if isinstance(case.value("env", {}), dict) else ""
+    override = (
+        str(case.value("env", {}).get("HSA_OVERRIDE_GFX_VERSION", ""))
+        if isinstance(case.value("env", {}), dict)
+        else ""
+    )
     if no_code:
         yield Candidate(CODE, 0.94 if unserved or not served else 0.72, (no_code.shown, *evidence), values)
     elif unserved and (case.about("rocm") or bool(rocm)):
         crash = case.first("rocm-crash", "illegal-instruction", "cuda-available", "no-device")
-        yield Candidate(CODE, 0.8 if crash or not case.log else 0.55, (*((crash.shown,) if crash else ()), *evidence), values)
-    elif not case.log and gfx and case.about("rocm") and not override and not any(gfx in targets for targets in case.tables.rocm.values()):
+        yield Candidate(
+            CODE,
+            0.8 if crash or not case.log else 0.55,
+            (*((crash.shown,) if crash else ()), *evidence),
+            values,
+        )
+    elif (
+        not case.log
+        and gfx
+        and case.about("rocm")
+        and not override
+        and not any(gfx in targets for targets in case.tables.rocm.values())
+    ):
         yield Candidate(CODE, 0.76, evidence, values)
     elif case.seen("rocm-crash") and amd:
-        yield Candidate(CODE, 0.55 if override or not gfx else 0.66, (case.seen("rocm-crash")[0].shown, *evidence), values)
+        yield Candidate(
+            CODE, 0.55 if override or not gfx else 0.66, (case.seen("rocm-crash")[0].shown, *evidence), values
+        )
 
 
 def _gfx(case: Case) -> str:

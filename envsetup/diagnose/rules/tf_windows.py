@@ -29,17 +29,44 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     extra = any("and-cuda" in str(r) for command in case.commands for r in command.requirements)
     if version is None:
         if extra and case.windows:
-            yield Candidate("tf-windows-native-gpu-dropped", 0.85, (f"wanted: {case.wanted[:120]}", case.evidence("os")), {"release": "2.11 and later"})
+            yield Candidate(
+                "tf-windows-native-gpu-dropped",
+                0.85,
+                (f"wanted: {case.wanted[:120]}", case.evidence("os")),
+                {"release": "2.11 and later"},
+            )
         elif trouble and case.nvidia:
             case.need("packages", "TensorFlow's version: from 2.11 on it has no GPU on native Windows")
-            yield Candidate("tf-windows-native-gpu-dropped", 0.5, (trouble.shown, case.evidence("os")), {"release": "this release"})
+            yield Candidate(
+                "tf-windows-native-gpu-dropped",
+                0.5,
+                (trouble.shown, case.evidence("os")),
+                {"release": "this release"},
+            )
         return
     if Version(minor(version)) <= last or case.package("tensorflow-directml-plugin", "tensorflow-directml"):
         return
     wants = case.nvidia or case.about("gpu") or case.about("cuda") or bool(case.value("cuda"))
-    other = case.seen("dll-load-failed", "illegal-instruction", "protobuf-new", "numpy-abi", "no-module", "path-not-found", "msvc-missing", "no-version", "no-matching")
+    other = case.seen(
+        "dll-load-failed",
+        "illegal-instruction",
+        "protobuf-new",
+        "numpy-abi",
+        "no-module",
+        "path-not-found",
+        "msvc-missing",
+        "no-version",
+        "no-matching",
+    )
     values = {"release": str(version)}
     if trouble:
-        yield Candidate("tf-windows-native-gpu-dropped", 0.94, (trouble.shown, *evidence, case.evidence("os")), values)
+        yield Candidate(
+            "tf-windows-native-gpu-dropped", 0.94, (trouble.shown, *evidence, case.evidence("os")), values
+        )
     elif wants and not other:
-        yield Candidate("tf-windows-native-gpu-dropped", 0.9 if not case.log else 0.7, (*evidence, case.evidence("os")), values)
+        yield Candidate(
+            "tf-windows-native-gpu-dropped",
+            0.9 if not case.log else 0.7,
+            (*evidence, case.evidence("os")),
+            values,
+        )

@@ -45,7 +45,16 @@ class Failure:
 def failures(case: Case) -> List[Failure]:
     """Return the unsatisfied requirements, one for each package; the most telling line of each."""
     found: Dict[str, Failure] = {}
-    for seen in case.seen("no-version", "no-matching", "uv-no-version", "uv-no-matching-python", "uv-python"):
+    for seen in case.seen(
+        "no-version",
+        "no-matching",
+        "uv-no-version",
+        "uv-no-matching-python",
+        "uv-python",
+        "uv-no-wheel-here",
+        "uv-no-matching-platform",
+        "uv-platform",
+    ):
         package = canonicalize_name(seen.get("package"))
         if not package or package in ("your", "the", "we", "a", "all", "you", "only", "no"):
             continue
@@ -96,6 +105,26 @@ def python_range(case: Case, package: str, version: Version | None) -> Range | N
         return min(r.python[0] for r in torch_rows), newest
     known = tables.packages.get(package)
     return known.python if known else None
+
+
+def first_release(case: Case, package: str) -> Tuple[Version, Version] | None:
+    """Return (the first release with wheels for this Python, the newest Python of the one before it).
+
+    None when every release has them, or when that isn't known.
+    """
+    if case.python is None:
+        return None
+    rows: List[Tuple[Version, Version]] = []
+    if package in TENSORFLOW:
+        rows = [(r.version, r.python[1]) for r in case.tables.tensorflow]
+    elif package == "torch":
+        rows = [(r.version, r.python[1]) for r in case.tables.torch]
+    elif package in case.tables.packages:
+        rows = list(case.tables.packages[package].history)
+    for (version, newest), (_, before) in zip(rows, rows[1:]):
+        if before < case.python <= newest:
+            return version, before
+    return None
 
 
 def supports(case: Case, package: str, version: Version | None) -> bool | None:

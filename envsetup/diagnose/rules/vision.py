@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Iterator, Tuple
 
-
 from envsetup.diagnose import releases
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
@@ -18,7 +17,12 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     ops = case.first("torch-ops")
     companion = case.first("torch-companion-symbol")
     conflict = next(
-        (s for s in case.seen("pip-conflict", "pip-depends") if s.get("package").lower() in ("torchvision", "torchaudio", "torchtext") and s.get("needs").lower() == "torch"),
+        (
+            s
+            for s in case.seen("pip-conflict", "pip-depends")
+            if s.get("package").lower() in ("torchvision", "torchaudio", "torchtext")
+            and s.get("needs").lower() == "torch"
+        ),
         None,
     )
     pair = mismatched(case)
@@ -45,7 +49,12 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         yield Candidate(CODE, 0.45 if mixed else 0.84, (conflict.shown, *evidence), values)
     elif pair:
         trouble = case.first("undefined-symbol", "torch-import-name", "torchvision-api", "dll-load-failed")
-        yield Candidate(CODE, 0.82 if trouble else 0.74 if not case.log else 0.5, (*((trouble.shown,) if trouble else ()), *evidence), values)
+        yield Candidate(
+            CODE,
+            0.82 if trouble else 0.74 if not case.log else 0.5,
+            (*((trouble.shown,) if trouble else ()), *evidence),
+            values,
+        )
 
 
 def mismatched(case: Case) -> Tuple[Release, Release, str] | None:
@@ -54,9 +63,16 @@ def mismatched(case: Case) -> Tuple[Release, Release, str] | None:
     if vision is None or torch is None or vision.version is None or torch.version is None:
         return None
     fits = case.tables.torchvision_for(torch.version)
-    nightly = torch.version.is_prerelease != vision.version.is_prerelease and (torch.version.is_devrelease or vision.version.is_devrelease)
-    labels = vision.local != torch.local and bool(vision.local) and bool(torch.local) and bool(cuda_of(vision.local) or vision.local == "cpu")
-    if fits and minor(vision.version) != fits or nightly or labels:
+    nightly = torch.version.is_prerelease != vision.version.is_prerelease and (
+        torch.version.is_devrelease or vision.version.is_devrelease
+    )
+    labels = (
+        vision.local != torch.local
+        and bool(vision.local)
+        and bool(torch.local)
+        and bool(cuda_of(vision.local) or vision.local == "cpu")
+    )
+    if (fits and minor(vision.version) != fits) or nightly or labels:
         return vision, torch, f"torchvision {fits}" if fits else "the nightly of the same day"
     return None
 
@@ -65,5 +81,3 @@ def _fits(case: Case, torch: str) -> str:
     version = releases.version(torch)
     fits = case.tables.torchvision_for(version) if version else ""
     return f"torchvision {fits}" if fits else "the matching release"
-
-

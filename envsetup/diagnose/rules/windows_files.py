@@ -13,12 +13,16 @@ from envsetup.diagnose.patterns import Observation
 from envsetup.diagnose.releases import minor
 
 MAX_PATH = 260
-_CUDA_FILE = re.compile(r"cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|nvcuda|nvrtc|cupti", re.IGNORECASE)
+_CUDA_FILE = re.compile(
+    r"cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|nvcuda|nvrtc|cupti", re.IGNORECASE
+)
 _NOT_FOUND = re.compile(
-    r"specified module could not be found|angegebene modul wurde nicht gefunden|找不到指定的模块|找不到指定的模組"
+    r"specified module could not be found|angegebene modul wurde nicht gefunden|找不到指定的模块"
+    r"|找不到指定的模組"
     r"|не найден указанный модуль|指定されたモジュールが見つかりません|module spécifié est introuvable"
     r"|no se puede encontrar el módulo|지정된 모듈을 찾을 수 없|não foi possível encontrar o módulo"
-    r"|impossibile trovare il modulo|nie można odnaleźć określonego modułu|belirtilen modül bulunamadı",
+    r"|impossibile trovare il modulo|nie można odnaleźć określonego modułu"
+    r"|belirtilen modül bulunamadı",
     re.IGNORECASE,
 )
 
@@ -42,16 +46,29 @@ def _long_path(case: Case) -> Iterator[Candidate]:
         long = len(path) >= MAX_PATH - 20
         shortened = re.search(r"\.\.\.|…|<", path) is not None
         installing = re.search(r"could not install packages|errno 2|winerror", seen.text, re.IGNORECASE)
-        score = 0.93 if said or hint or long else 0.8 if shortened else 0.72 if installing and _inside_package(path) else 0.3
+        score = (
+            0.93
+            if said or hint or long
+            else 0.8
+            if shortened
+            else 0.72
+            if installing and _inside_package(path)
+            else 0.3
+        )
         evidence = [seen.shown] + ([hint.shown] if hint else [])
-        yield Candidate("windows-long-path", score, tuple(evidence), {"length": str(len(path)) if long else "over 260"})
+        yield Candidate(
+            "windows-long-path", score, tuple(evidence), {"length": str(len(path)) if long else "over 260"}
+        )
         return
     if hint:
         yield Candidate("windows-long-path", 0.85, (hint.shown,), {"length": "over 260"})
 
 
 def _inside_package(path: str) -> bool:
-    return re.search(r"site-packages|\.(h|hpp|cuh|pyc|zip|json\.gz|cpp|py|pb\.h|tcl)$|include\\", path) is not None
+    return (
+        re.search(r"site-packages|\.(h|hpp|cuh|pyc|zip|json\.gz|cpp|py|pb\.h|tcl)$|include\\", path)
+        is not None
+    )
 
 
 def _runtime(case: Case) -> Iterator[Candidate]:
@@ -68,16 +85,24 @@ def _runtime(case: Case) -> Iterator[Candidate]:
         cuda = [s for s in files if _CUDA_FILE.search(s.get("file"))]
         if cuda:
             continue
-        yield Candidate("msvc-redist-missing", _score(case, seen), (seen.shown, *(s.shown for s in files[:1])), values)
+        yield Candidate(
+            "msvc-redist-missing", _score(case, seen), (seen.shown, *(s.shown for s in files[:1])), values
+        )
         return
     seen_error = case.first("library-error")
-    if seen_error and re.search(r"(fbgemm|c10|torch_cpu|torch_python|shm|asmjit)\.dll", seen_error.get("file")):
+    if seen_error and re.search(
+        r"(fbgemm|c10|torch_cpu|torch_python|shm|asmjit)\.dll", seen_error.get("file")
+    ):
         yield Candidate("msvc-redist-missing", 0.7, (seen_error.shown,), values)
 
 
 def _downloads_only(seen: Observation) -> bool:
     """The address of the installer alone says nothing; torch prints it with the warning."""
-    return not seen.get("file") and "not installed" not in seen.text.lower() and "install" not in seen.text.lower()
+    return (
+        not seen.get("file")
+        and "not installed" not in seen.text.lower()
+        and "install" not in seen.text.lower()
+    )
 
 
 def _score(case: Case, seen: Observation) -> float:

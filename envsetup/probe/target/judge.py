@@ -3,6 +3,7 @@
 import math
 import operator
 import re
+from typing import Iterable
 
 from . import network
 from .events import Failure
@@ -13,7 +14,7 @@ from .interface import short, split
 _HEAVY = re.compile(r"conv|matmul|linear|addmm|\bb?mm\b|gemm", re.IGNORECASE)
 
 
-def strayed(operations):
+def strayed(operations: Iterable[str]) -> str:
     """Return those of the operations, which ran elsewhere, that make it a failure, as text; "" if none does.
 
     What an operation's name has in parentheses is a tensor's name, and tells nothing of its weight.

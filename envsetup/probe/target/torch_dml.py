@@ -22,9 +22,9 @@ class PROBE(TorchProbe):
 
     def enumerate(self):
         """Return the adapters in the package's own order, or why there is none."""
-        if self.plugin is None and not hasattr(self.torch, "dml"):
+        source = self.plugin or getattr(self.torch, "dml", None)
+        if not hasattr(source, "device_count"):
             return self._enumerate_by_trying()
-        source = self.plugin or self.torch.dml
         try:
             if not source.is_available():
                 return [], "DirectML found no adapter"
@@ -40,7 +40,7 @@ class PROBE(TorchProbe):
             self.torch.zeros(1).to("dml")
         except RuntimeError as error:
             return [], " ".join(str(error).split())
-        return [Device("dml:0", "the default adapter (this release does not name it)")], ""
+        return [Device("dml:0", "the default adapter; this release can't list others")], ""
 
     def place(self, device):
         """Return ``dml:N`` for the fork and torch_directml's device object for the plugin."""

@@ -1,6 +1,6 @@
 """Give Wine's ucrtbase.dll the complex-number functions that it leaves unimplemented and torch 2 calls.
 
-Usage: ucrt.py ucrtbase.dll    The code of each stub is replaced in place; a function that Wine has is left alone.
+Usage: ucrt.py ucrtbase.dll    Each stub's code is replaced in place; a function that Wine has is left alone.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ import struct
 import sys
 from pathlib import Path
 
-# Windows' x64 calling convention: _Fcomplex comes in rcx, _Dcomplex by its address in rcx; the result goes to xmm0.
+# Windows' x64 convention: _Fcomplex comes in rcx, _Dcomplex by its address in rcx; the result goes to xmm0.
 BODIES = {
     b"crealf": "66 0f 6e c1  c3",  # movd xmm0, ecx; ret
     b"cimagf": "48 c1 e9 20  66 0f 6e c1  c3",  # shr rcx, 32; movd xmm0, ecx; ret
     b"creal": "f2 0f 10 01  c3",  # movsd xmm0, [rcx]; ret
     b"cimag": "f2 0f 10 41 08  c3",  # movsd xmm0, [rcx+8]; ret
 }
-STUB = bytes.fromhex("48 83 ec 28 48 8d 0d")  # sub rsp, 40; lea rcx, [name]; then lea rdx, …; call "unimplemented"
+STUB = bytes.fromhex(
+    "48 83 ec 28 48 8d 0d"
+)  # sub rsp, 40; lea rcx, [name]; then lea rdx, …; call "unimplemented"
 STUB_CALL = 18
 
 
