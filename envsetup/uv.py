@@ -21,19 +21,25 @@ Report = Callable[[str], None]
 # What uv prints of each failure, and what a person can do about it; the first match wins.
 _FAILURES: Tuple[Tuple[str, str, str], ...] = (
     (
-        r"hash mismatch|does not match the expected hash|bad crc|invalid zip|failed to extract archive:",
-        "a downloaded file is not the one that is expected",
-        "It was damaged or changed on its way or on the index: try again, or another network or mirror.",
-    ),
-    (
         r"no space left|os error 28\b|not enough space|os error 112\b",
         "the disk is full",
         "Free some space, or choose another path; UV_CACHE_DIR moves the download cache to another disk.",
     ),
     (
+        r"hash mismatch|does not match the expected hash|bad crc|invalid zip|failed to extract archive:",
+        "a downloaded file is not the one that is expected",
+        "It was damaged or changed on its way or on the index: try again, or another network or mirror.",
+    ),
+    (
         r"certificate|invalid peer",
         "the connection to the package index is not trusted",
         "Behind a proxy that inspects traffic, set SSL_CERT_FILE (or pip's `cert`) to its certificate.",
+    ),
+    (
+        r"failed to install (cpython|python)",
+        "Python can't be downloaded",
+        "Check the network and proxy (HTTPS_PROXY), name a mirror with UV_PYTHON_INSTALL_MIRROR, or install "
+        "that Python yourself.",
     ),
     (
         r"\b(401|403) (unauthorized|forbidden)|status code: 40[13]",
@@ -48,7 +54,8 @@ _FAILURES: Tuple[Tuple[str, str, str], ...] = (
     (
         r"dns error|failed to lookup|connection refused|network is unreachable|error sending request|"
         r"connect(ion)? (error|timed out|reset)|operation timed out|network connectivity is disabled|"
-        r"tunnel|request failed after|failed to fetch|failed to download|error decoding|received some unexpected",
+        r"tunnel|request failed after|failed to fetch|failed to download|error decoding|"
+        r"received some unexpected",
         "the package index can't be reached, or its answer can't be read",
         "Check the network and proxy (HTTPS_PROXY), or name a mirror (PIP_INDEX_URL or UV_DEFAULT_INDEX).",
     ),

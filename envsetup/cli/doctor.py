@@ -90,7 +90,7 @@ def doctor(
         results = run(checks, context)
     repaired: Dict[str, Any] | None = None
     if fix:
-        results, repaired = _fix(results, checks, context, yes)
+        results, context, repaired = _fix(results, checks, context, yes)
     return _outcome(results, context, repaired, html, record)
 
 
@@ -123,53 +123,37 @@ def _listing(checks: Tuple[Check, ...]) -> Outcome:
 
 def _fix(
     results: Tuple[Result, ...], checks: List[Check], context: Context, yes: bool
-) -> Tuple[Tuple[Result, ...], Dict[str, Any]]:
-    """Repair what can be repaired, and look again."""
+) -> Tuple[Tuple[Result, ...], Context, Dict[str, Any]]:
+    """Show what can be repaired, ask, do it, and look again: return what is seen then, and how it went."""
     from envsetup import uv
     from envsetup.cli.common import console
     from envsetup.diagnose.checks import repair
-    from envsetup.diagnose.checks.run import run
-    from envsetup.diagnose.checks.target import open_path
     from envsetup.report.findings import show_repair
 
     plan = repair.plan(results, context)
-    target = context.target
-    if plan is None or target is None:
+    if plan is None:
         why = "there is nothing that envsetup can repair"
-        if target is not None and target.receipt is None:
-            why = f"{target.prefix} was not made by envsetup: it repairs only what it made"
+        if context.target is not None and context.target.receipt is None:
+            why = f"{context.target.prefix} was not made by envsetup, which repairs only what it made"
         context.report(why)
-        return results, {"ok": None, "why": why, "commands": [], "codes": []}
+        return results, context, {"ok": None, "why": why, "commands": [], "codes": []}
     commands = list(plan.commands(context))
     out: Dict[str, Any] = {"ok": None, "why": "", "commands": commands, "codes": list(plan.codes)}
     show_repair(console(stderr=True), commands)
     if not (yes or ask("Carry it out?")):
         context.report("nothing was changed; --yes repairs without asking")
-        return results, {**out, "why": "nobody agreed"}
-    env = uv.settings(context.machine.value("pip"))
-    for fresh in (False, True):
-        try:
-            with Progress() as progress:
-                repair.carry_out(plan, context, env, progress, fresh)
-        except EnvsetupError as error:
-            context.report(f"the repair failed: {error.message}")
-            return results, {**out, "ok": False, "why": f"{error.message} {error.hint}".strip()}
-        context = Context(context.read, open_path(target.prefix), context.backend, report=context.report)
-        again = run([c for c in checks if c.name in plan.checks], context)
-        left = [f.code for r in again for f in r.findings if f.code in plan.codes]
-        if not left:
-            break
-    ok = not left
-    context.report("repaired" if ok else f"the repair did not help: {', '.join(left)} is still there")
-    seen = {r.check.name: r for r in again}
-    rest = [c for c in checks if c.name not in seen]
-    # What else was found may have been a consequence.
-    seen.update((r.check.name, r) for r in run(rest, context))
-    return tuple(seen[r.check.name] for r in results), {
-        **out,
-        "ok": ok,
-        "why": "" if ok else "the same is found again",
-    }
+        return results, context, {**out, "why": "nobody agreed"}
+    try:
+        with Progress() as progress:
+            repair.carry_out(plan, context, uv.settings(context.machine.value("pip")), progress)
+    except EnvsetupError as error:
+        why = f"{error.message} {error.hint}".strip()
+        context.report(f"the repair failed: {why}")
+        return results, context, {**out, "ok": False, "why": why}
+    results, context, left = repair.verify(plan, checks, context)
+    why = f"found again: {', '.join(left)}" if left else ""
+    context.report(why or "repaired")
+    return results, context, {**out, "ok": not left, "why": why}
 
 
 def _outcome(

@@ -75,8 +75,8 @@ def _check(text: str) -> None:
                 return
     raise UsageError(
         f"--with {text!r}: this is no requirement.",
-        "Examples: timm==0.4.12, 'numpy>=1.19,<1.24', ./my_package-1.0-py3-none-any.whl. Options such as -e or "
-        "--index-url go into a file for -r, or into pip's or uv's settings.",
+        "Examples: timm==0.4.12, 'numpy>=1.19,<1.24', ./my_package-1.0-py3-none-any.whl. Options such as -e "
+        "or --index-url go into a file for -r, or into pip's or uv's settings.",
     )
 
 

@@ -1,8 +1,8 @@
 """A bench for whole runs of ``envsetup create``: real processes, real uv, tiny wheels from a loopback index.
 
-The stack ``tiny`` has versions 1.0 and 2.0. It has the shape of pytorch-directml: ``tiny-torch`` owns the package
-``torch`` and replaces the distribution ``torch``, which ``tiny-vision`` requires. Its ``torch`` is a fake that
-answers the real probe with the right numbers, or, by the variable FAKE_TORCH, fails in some way.
+The stack ``tiny`` has versions 1.0 and 2.0 and the shape of pytorch-directml: ``tiny-torch`` owns the
+package ``torch`` and replaces the distribution ``torch``, which ``tiny-vision`` requires. Its ``torch`` is a
+fake that answers the real probe with the right numbers, or fails as the variable FAKE_TORCH says.
 """
 
 from __future__ import annotations

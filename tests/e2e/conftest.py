@@ -1,4 +1,4 @@
-"""Fixtures of the whole runs: ``bench`` (see :mod:`tests.e2e.bench`), and one with an environment in place."""
+"""Fixtures of the whole runs: a bench (see :mod:`tests.e2e.bench`), empty or with an environment in place."""
 
 from __future__ import annotations
 

@@ -61,7 +61,6 @@ def test_a_contradiction_is_explained(requirement: str, names: List[str], earlie
         "--index-url=http://127.0.0.1:9/",
         "a==1\nb==2",
         "pkg @ ",
-        "\x00",
     ],
 )
 def test_garbage_is_refused_in_a_sentence(garbage: str, earlier: Bench) -> None:
@@ -106,6 +105,15 @@ def test_a_requirements_file_that_is_none(content: bytes | None, earlier: Bench)
     done = earlier.create("--replace", "-r", file)
     assert done.code == 2, done.message
     assert "r.txt" in done.message
+
+
+def test_paths_in_a_requirements_file_are_those_of_the_current_folder_as_for_pip(bench: Bench) -> None:
+    tiny_wheel(bench.folder / "here", "local", "1.0")
+    (bench.folder / "r.txt").write_text("./local-1.0-py3-none-any.whl\n")
+    command = ["create", bench.target, "--stack", "tiny", "--json", "-r", bench.folder / "r.txt"]
+    done = bench.run(*command, cwd=bench.folder / "here")
+    assert done.code == 0, done.err
+    assert imported(bench.target, "local") == "1.0"
 
 
 @pytest.mark.parametrize(

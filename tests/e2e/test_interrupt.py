@@ -109,7 +109,7 @@ def test_two_runs_at_once_wait_for_each_other(bench: Bench) -> None:
     first = bench.start()
     wait_for(lambda: bench.index.count("/simple/*") > 0)
     second = bench.made()
-    out, err = first.communicate(timeout=60)
+    _, err = first.communicate(timeout=60)
     assert first.returncode == 0, err
     assert "another run is working" in second.err and "nothing to do" in second.err
     assert second.data["changed"] is False

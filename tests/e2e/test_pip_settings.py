@@ -172,7 +172,7 @@ def test_a_proxy(bench: Bench) -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Tuple[Path, Path, Path]:
-    """Make an authority and a certificate for 127.0.0.1; return the authority's, the server's, and its key."""
+    """Make an authority and a server's certificate; return the authority, the certificate and its key."""
     if not shutil.which("openssl"):
         pytest.skip("needs openssl")
 

@@ -39,7 +39,8 @@ def facts(*values):
         put(name, value)
     host = RealHost()
     wmi = [adapter.id for adapter in windows.wmi(host) if not adapter.is_software]
-    dxcore = [adapter.id for adapter in from_native(host.native("dxcore", 30), "DXCore") if not adapter.is_software]
+    listed = from_native(host.native("dxcore", 30), "DXCore")
+    dxcore = [adapter.id for adapter in listed if not adapter.is_software]
     return {**read(host).to_json(), "wmi": wmi, "dxcore": dxcore}
 
 before = [get(name) for name in NAMES]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import List
 
-from packaging.version import InvalidVersion, Version
-
 from envsetup.diagnose.checks.check import Problem, Repair, Seen
 from envsetup.diagnose.checks.context import Context
 from envsetup.diagnose.checks.recognise import recognise
@@ -18,23 +16,17 @@ def look(context: Context) -> Seen:
     if kind is None:
         return Seen(detail=f"no framework that is known among {len(context.packages)} distributions")
     packages = context.packages
-    missing, other = [], []
-    for name, locked in context.locked.items():
-        found = packages.get(name)
-        if found is None:
-            missing.append(f"{locked.requirement} is not installed")
-        elif locked.version and not _same(found.version, locked.version):
-            other.append(f"{name} {found.version} is installed; the receipt has {locked.version}")
+    gone = tuple(name for name in context.locked if name in context.deviating and name not in packages)
+    missing = [f"{context.locked[name].requirement} is not installed" for name in gone]
+    other = [
+        f"{packages[name].shown} is installed; the receipt has {locked.version}"
+        for name, locked in context.locked.items()
+        if name in context.deviating and name in packages
+    ]
     problems: List[Problem] = []
     if missing:
-        names = tuple(n for n in context.locked if n not in packages)
-        values = {"names": ", ".join(names)}
-        problems.append(
-            Problem(
-                Candidate("distribution-missing", 0.9, tuple(missing[:8]), values),
-                repair=Repair(restore=names),
-            )
-        )
+        candidate = Candidate("distribution-missing", 0.9, tuple(missing[:8]), {"names": ", ".join(gone)})
+        problems.append(Problem(candidate, repair=Repair(restore=gone)))
     if other:
         problems.append(
             Problem(Candidate("differs-from-receipt", 0.4, tuple(other[:8]), {"count": str(len(other))}))
@@ -46,10 +38,3 @@ def look(context: Context) -> Seen:
         detail=detail,
         data={"stack": kind.name, "framework": kind.framework, "backend": kind.backend, "how": kind.how},
     )
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return Version(one) == Version(other)
-    except InvalidVersion:
-        return one == other

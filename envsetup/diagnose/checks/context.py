@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Tuple
 
+from packaging.version import InvalidVersion, Version
+
 from envsetup.build.receipt import NAME
 from envsetup.diagnose.checks.installed import Distribution, distributions
 from envsetup.diagnose.checks.target import Target
@@ -92,6 +94,16 @@ class Context:
         return {p.name: p for p in parse_lock(lines, self.target.prefix / NAME).packages}
 
     @functools.cached_property
+    def deviating(self) -> FrozenSet[str]:
+        """The distributions that are not as the receipt has them: gone, or of another version."""
+        packages = self.packages
+        return frozenset(
+            name
+            for name, locked in self.locked.items()
+            if name not in packages or (locked.version and not same(packages[name].version, locked.version))
+        )
+
+    @functools.cached_property
     def replacements(self) -> FrozenSet[str]:
         """The distributions that own the import package of another."""
         return frozenset(r.by for stack in stacks() for row in stack.rows for r in row.replaces)
@@ -118,6 +130,14 @@ class Context:
         versions = {name: d.version for name, d in self.packages.items()}
         where = str(target.prefix)
         return self.machine.with_facts([Fact("python", [python], where), Fact("packages", versions, where)])
+
+
+def same(one: str, other: str) -> bool:
+    """Say whether two texts are the same version."""
+    try:
+        return Version(one) == Version(other)
+    except InvalidVersion:
+        return one == other
 
 
 def store(target: Target) -> bool:

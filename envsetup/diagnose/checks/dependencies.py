@@ -26,6 +26,7 @@ def look(context: Context) -> Seen:
     absent: List[str] = []
     other: List[str] = []
     missing: Set[str] = set()
+    named: Set[str] = set()
     fatal = False
     for distribution in context.packages.values():
         for requirement in _requirements(distribution, markers):
@@ -39,6 +40,7 @@ def look(context: Context) -> Seen:
             elif not any(_meets(requirement, version) for version in versions[name]):
                 wants = f"{distribution.shown} requires {requirement.name}{requirement.specifier}"
                 other.append(f"{wants}: {' and '.join(versions[name])} is installed")
+                named |= {name, distribution.name}
     problems = []
     if absent:
         values = {"names": ", ".join(sorted(missing))}
@@ -48,9 +50,8 @@ def look(context: Context) -> Seen:
             Problem(candidate, severity="" if fatal else "warning", repair=Repair(restore=restore))
         )
     if other:
-        problems.append(
-            Problem(Candidate("dependency-conflict", 0.5, tuple(other[:8]), {"count": str(len(other))}))
-        )
+        candidate = Candidate("dependency-conflict", 0.5, tuple(other[:8]), {"count": str(len(other))})
+        problems.append(Problem(candidate, repair=Repair(restore=tuple(sorted(named & context.deviating)))))
     return Seen(tuple(problems), detail=f"requirements of {len(context.packages)} distributions")
 
 

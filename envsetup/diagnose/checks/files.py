@@ -14,7 +14,7 @@ from envsetup.build.elf import DamagedError
 from envsetup.build.elf import read as read_elf
 from envsetup.diagnose.checks.check import Problem, Repair, Seen
 from envsetup.diagnose.checks.context import Context
-from envsetup.diagnose.checks.installed import Distribution, Entry, leftovers
+from envsetup.diagnose.checks.installed import Distribution, Entry, distributions, leftovers
 from envsetup.diagnose.finding import Candidate
 
 SHOWN = 5  # files named in the evidence
@@ -63,6 +63,18 @@ def look(context: Context) -> Seen:
                 wrong.setdefault(owner, []).append(fault)
     problems = [*_clobbered(context, lost), *_damaged(context, wrong, lost), *_records(context)]
     return Seen(tuple(problems), detail=f"{len(first)} files of {len(context.installed)} distributions")
+
+
+def unlike_record(folder: Path) -> Tuple[str, ...]:
+    """Return the distributions in a folder of which a file is not, to the byte, what its record says."""
+    found: Dict[str, None] = {}
+    for distribution in distributions([folder]):
+        for entry in distribution.record:
+            if _counts(entry.path) and entry.hash:
+                _, digest = _content(f"{folder}/{entry.path}", {entry.size})
+                if digest != entry.hash and distribution.name not in found:
+                    found[distribution.name] = None
+    return tuple(found)
 
 
 def _counts(path: str) -> bool:

@@ -35,7 +35,8 @@ def look(context: Context) -> Seen:
     files = 0
     for folder in target.site:
         report = native.check(folder, packages=names, interpreter=target.python, environ=context.environ)
-        missing += [library for library in report.missing if library.required]
+        broken = {file.path.rpartition("/")[2] for file in report.damaged}
+        missing += [m for m in report.missing if m.required and m.soname not in broken]
         old += [library for library in report.old if library.required]
         damaged += [(folder, file) for file in report.damaged]
         files += report.files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, Iterable, List, Set
+from typing import Dict, Iterable, Set
 
 from packaging.version import InvalidVersion, Version
 
@@ -13,13 +13,18 @@ from envsetup.diagnose.checks.context import Context
 from envsetup.diagnose.checks.recognise import recognise
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules import ceilings, pins, tf_plugin, vision
+from envsetup.machine.fact import Fact
 
 _CEILINGS = {"protobuf": "protobuf-too-new", "numpy": "numpy-too-new", "h5py": "h5py-too-new"}
 
 
 def look(context: Context) -> Seen:
     """Ask the tables of ceilings, pairs and pins; for a known stack, its own ceilings too."""
-    case = Case(context.facts, [], "")
+    # What is recorded as provided counts here: torchvision belongs to the torch that a fork stands for.
+    versions = {d.name: d.version for d in context.installed}
+    versions.update((name, d.version) for name, d in context.packages.items())
+    packages = Fact("packages", versions, context.facts.get("packages").source)
+    case = Case(context.facts.with_facts([packages]), [], "")
     found: Dict[str, Candidate] = {}
     for rule in (ceilings, vision, pins, tf_plugin):
         for candidate in rule.evaluate(case):
@@ -57,11 +62,7 @@ def _repair(context: Context, candidate: Candidate) -> Repair:
         w for text in (*candidate.evidence, *candidate.values.values()) for w in re.findall(r"[\w.-]+", text)
     }
     named: Set[str] = {re.sub(r"[-_.]+", "-", word).lower() for word in words}
-    restore: List[str] = []
-    for name, locked in context.locked.items():
-        found = context.packages.get(name)
-        if name in named and (found is None or found.version != locked.version):
-            restore.append(name)
+    restore = [name for name in context.locked if name in named and name in context.deviating]
     # Only a distribution that owns an import package of the stack's is too much; others are the user's own.
     replaced = {str(r.get("name")) for r in _replaces(context)}
     remove = [n for n in named if n in context.packages and n not in context.locked and n in replaced]

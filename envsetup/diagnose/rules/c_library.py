@@ -38,16 +38,16 @@ def _glibc(case: Case) -> Iterator[Candidate]:
             "glibc-too-old", score, tuple(evidence), {"needs": str(wanted), "has": str(has or "an older one")}
         )
         return
-    seen = case.first("glibcxx-missing")
-    if seen:
-        conda = re.search(r"conda|/envs/", seen.get("file")) is not None
+    runtime = case.first("glibcxx-missing")
+    if runtime:
+        conda = re.search(r"conda|/envs/", runtime.get("file")) is not None
         if not conda:
-            score = 0.75 if "site-packages" not in seen.get("file") else 0.5
+            score = 0.75 if "site-packages" not in runtime.get("file") else 0.5
             yield Candidate(
                 "glibc-too-old",
                 score,
-                (seen.shown,),
-                {"needs": seen.get("symbol"), "has": "an older libstdc++"},
+                (runtime.shown,),
+                {"needs": runtime.get("symbol"), "has": "an older libstdc++"},
             )
     if has is None or case.system not in ("linux", "wsl", ""):
         return

@@ -100,27 +100,26 @@ def _torch_said(case: Case) -> Iterator[Candidate]:
 def _kernel_image(case: Case) -> Iterator[Candidate]:
     for seen in case.seen("arch-undefined"):
         has = seen.get("cc") or _dotted(seen.get("sm", "sm2"))
-        newest = max(t.capability_max for t in cuda_toolkits())
         old = capability(has) < (5, 3) or (case.capability and _gone(has, case))
-        yield Candidate(LOW if old else NEW, 0.88, (seen.shown,), _values(case, "", has, "", newest))
+        yield Candidate(LOW if old else NEW, 0.88, (seen.shown,), _values(case, "", has, "", ""))
         return
-    seen = next((s for s in case.seen("no-kernel-image") if "hip" not in s.text.lower()), None)
-    if seen is None or case.seen("torch-gpu-unsupported", "torch-gpu-old", "capability-too-low"):
+    image = next((s for s in case.seen("no-kernel-image") if "hip" not in s.text.lower()), None)
+    if image is None or case.seen("torch-gpu-unsupported", "torch-gpu-old", "capability-too-low"):
         return
     has = case.capability
     if not has:
         case.need("gpu", "which NVIDIA GPU it is (nvidia-smi -L)")
         case.need("packages", "which build of the framework it is (its version with +cuXXX)")
-        yield Candidate(NEW, 0.4, (seen.shown,), _values(case, "", "", "", ""))
-        yield Candidate(LOW, 0.38, (seen.shown,), _values(case, "", "", "", ""))
+        yield Candidate(NEW, 0.4, (image.shown,), _values(case, "", "", "", ""))
+        yield Candidate(LOW, 0.38, (image.shown,), _values(case, "", "", "", ""))
         return
     side, evidence, low, high = _side(case, has)
     if not side:
         side = LOW if capability(has) <= (6, 1) else NEW
-        yield Candidate(side, 0.6, (seen.shown, f"capability {has}"), _values(case, "", has, low, high))
+        yield Candidate(side, 0.6, (image.shown, f"capability {has}"), _values(case, "", has, low, high))
         return
     yield Candidate(
-        side, 0.93, (seen.shown, f"capability {has}", evidence), _values(case, "", has, low, high)
+        side, 0.93, (image.shown, f"capability {has}", evidence), _values(case, "", has, low, high)
     )
 
 
@@ -164,7 +163,7 @@ def _by_table(case: Case) -> Iterator[Candidate]:
 
 
 def _side(case: Case, has: str) -> Tuple[str, str, str, str]:
-    """Return (code, evidence, lowest, highest) when the build can't serve the GPU; code is empty otherwise."""
+    """Return (code, evidence, lowest, highest) when the build can't serve the GPU; else an empty code."""
     device = capability(has)
     torch_asked = case.torch is not None or (case.about("torch") and not case.about("tensorflow"))
     if torch_asked:

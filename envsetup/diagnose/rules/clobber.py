@@ -17,10 +17,14 @@ OWNERS = (
     "pytorch-cpu",
     "pytorch-gpu",
 )
-_BASIC = frozenset(
-    "tensor Tensor nn device float32 cuda __version__ no_grad manual_seed save load zeros ones randn FloatTensor "
-    "LongTensor Size int64 float16 bool long float utils version backends jit _C ops distributed autograd optim".split()
-)
+# fmt: off
+_BASIC = frozenset((
+    "tensor", "Tensor", "nn", "device", "float32", "cuda", "__version__", "no_grad", "manual_seed",
+    "save", "load", "zeros", "ones", "randn", "FloatTensor", "LongTensor", "Size", "int64",
+    "float16", "bool", "long", "float", "utils", "version", "backends", "jit", "_C", "ops",
+    "distributed", "autograd", "optim",
+))
+# fmt: on
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:

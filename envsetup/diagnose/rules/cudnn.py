@@ -150,9 +150,8 @@ def _by_table(case: Case) -> Iterator[Candidate]:
     ):
         return
     wanted = Version(row.cudnn)
-    if case.windows and Version(releases.minor(found.version)) > Version(
-        case.tables.tensorflow_head["windows-gpu-last"]
-    ):  # type: ignore[arg-type]
+    last = Version(case.tables.tensorflow_head["windows-gpu-last"])
+    if case.windows and row.version > last:
         return
     same_major = [v for v in installed if v.release[0] == wanted.release[0]]
     if all(v < wanted and len(v.release) > 1 for v in installed):

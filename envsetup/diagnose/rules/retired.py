@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterator
+from typing import Dict, Iterator
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -13,6 +13,7 @@ from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules.unsatisfied import failures
 
+STUBS = ("tensorflow-gpu", "tf-nightly-gpu", "pytorch")
 SUPERSEDED, STUB, API = "package-superseded", "package-removed-stub", "wrong-api-for-package"
 
 
@@ -82,55 +83,20 @@ def _stub(case: Case) -> Iterator[Candidate]:
     said = case.first("stub")
     fetched = [s for s in case.seen("sdist-fetched") if _is_stub(case, s.get("package"), s.get("version"))]
     failed = case.first("setup-failed", "invalid-requirement")
+    asked = next((name for name in case.asked if name in STUBS), "")
     if said:
         name = canonicalize_name(said.get("package", "package2", "package3", "package4"))
-        placeholder = said.get("package4") != "" or any(
-            s.get("package") == "torch" for s in case.seen("sdist-fetched")
-        )
-        row = case.tables.packages.get(name)
-        values = {"package": name, "successor": row.successor if row and row.successor else "torch"}
         # torch's own placeholders appear where no wheel fits: another rule says why
-        torch_missing = any(f.package == "torch" for f in failures(case))
-        yield Candidate(
-            STUB,
-            0.5 if (placeholder and said.get("package4")) or torch_missing else 0.93,
-            (said.shown, *(s.shown for s in fetched[:1])),
-            values,
-        )
-        return
-    if fetched:
-        name = canonicalize_name(fetched[0].get("package"))
-        row = case.tables.packages[name]
-        score = 0.92 if failed else 0.86
+        placeholder = bool(said.get("package4")) or any(f.package == "torch" for f in failures(case))
+        evidence = (said.shown, *(s.shown for s in fetched[:1]))
+        yield Candidate(STUB, 0.5 if placeholder else 0.93, evidence, _heir(case, name))
+    elif fetched:
         evidence = (fetched[0].shown, *((failed.shown,) if failed else ()))
-        yield Candidate(STUB, score, evidence, {"package": name, "successor": row.successor})
-        return
-    if failed and any(name in ("tensorflow-gpu", "tf-nightly-gpu", "pytorch") for name in case.asked):
-        name = next(n for n in case.asked if n in ("tensorflow-gpu", "tf-nightly-gpu", "pytorch"))
-        yield Candidate(
-            STUB,
-            0.84,
-            (failed.shown, f"wanted: {name}"),
-            {"package": name, "successor": case.tables.packages[name].successor},
-        )
-    elif not case.log:
-        for name in case.asked:
-            row = case.tables.packages.get(name)
-            version, _ = releases.pinned(case.asked[name])
-            if (
-                row
-                and row.stub_from
-                and (
-                    (version is None and case.asked[name] == "")
-                    or (version and version >= Version(row.stub_from))
-                )
-            ):
-                yield Candidate(
-                    STUB,
-                    0.72,
-                    (f"wanted: {name}{case.asked[name]}",),
-                    {"package": name, "successor": row.successor},
-                )
+        yield Candidate(STUB, 0.92 if failed else 0.86, evidence, _heir(case, fetched[0].get("package")))
+    elif failed and asked:
+        yield Candidate(STUB, 0.84, (failed.shown, f"wanted: {asked}"), _heir(case, asked))
+    else:
+        yield from _stub_asked(case)
     for failure in failures(case):
         row = case.tables.packages.get(failure.package)
         if (
@@ -139,9 +105,23 @@ def _stub(case: Case) -> Iterator[Candidate]:
             and failure.version is not None
             and failure.version >= Version(row.stub_from)
         ):
-            yield Candidate(
-                STUB, 0.88, (failure.seen.shown,), {"package": failure.package, "successor": row.successor}
-            )
+            yield Candidate(STUB, 0.88, (failure.seen.shown,), _heir(case, failure.package))
+
+
+def _stub_asked(case: Case) -> Iterator[Candidate]:
+    """No log, and a command that takes the stub: without a version, or with the stub's."""
+    for name, spec in case.asked.items():
+        row = case.tables.packages.get(name)
+        if case.log or row is None or not row.stub_from:
+            continue
+        version, _ = releases.pinned(spec)
+        if spec == "" or (version is not None and version >= Version(row.stub_from)):
+            yield Candidate(STUB, 0.72, (f"wanted: {name}{spec}",), _heir(case, name))
+
+
+def _heir(case: Case, name: str) -> Dict[str, str]:
+    row = case.tables.packages.get(canonicalize_name(name))
+    return {"package": name, "successor": row.successor if row and row.successor else "torch"}
 
 
 def _is_stub(case: Case, name: str, version: str) -> bool:

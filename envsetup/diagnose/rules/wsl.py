@@ -111,7 +111,8 @@ def _kernel(
         elif kernel < floor and not case.log and not old_windows:
             yield Candidate(code, 0.6, (case.evidence("kernel"),), values)
         return
-    if d3d or factory:
+    library = d3d or factory
+    if library:
         case.need("kernel", "WSL's kernel (cat /proc/version)")
         # the library comes from Windows through the kernel's /dev/dxg: without a build that is known to be
         # old, an old kernel (or WSL 1) is what keeps it away
@@ -120,9 +121,7 @@ def _kernel(
             or case.build is not None
         )
         score = 0.7 if d3d and recent else 0.6 if d3d else 0.52
-        yield Candidate(
-            code, 0.2 if old_windows else score, ((d3d or factory).shown,) if d3d or factory else (), values
-        )  # type: ignore[union-attr]
+        yield Candidate(code, 0.2 if old_windows else score, (library.shown,), values)
         if d3d and case.build is None and not recent:
             yield Candidate(
                 "wsl-windows-build-too-old",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import sys
 from typing import Any, Dict, List
 
 MOST = 64
@@ -34,7 +33,7 @@ class Memory(ctypes.Structure):
 
 def candidates() -> List[str]:
     """Return where the library may be."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         system = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "nvml.dll")  # noqa: PTH118
         programs = os.environ.get("PROGRAMW6432", r"C:\Program Files")
         return [system, os.path.join(programs, "NVIDIA Corporation", "NVSMI", "nvml.dll")]  # noqa: PTH118
