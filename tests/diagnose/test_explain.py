@@ -68,7 +68,10 @@ def test_fix_carries_this_machines_numbers_and_system() -> None:
 
 
 def test_what_a_log_says_cannot_become_a_command() -> None:
-    hostile = b"ERROR: Could not find a version that satisfies the requirement tensorflow==1.0; rm -rf ~ (from versions: none)\n"
+    hostile = (
+        b"ERROR: Could not find a version that satisfies the requirement tensorflow==1.0; rm -rf ~ "
+        b"(from versions: none)\n"
+    )
     machine = Machine.of([Fact("python", [{"version": "3.13.0"}], "report"), Fact("os", "linux", "report")])
     for finding in explain(io.BytesIO(hostile), machine).findings:
         assert not any("rm -rf" in step for step in finding.fix.steps)

@@ -47,7 +47,8 @@ def test_encodings(encoding: str) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        f"\x1b[31m\x1b[1mTypeError:\x1b[0m Descriptors \x1b[4mcannot\x1b[24m be created directly.\x1b]0;t\x07".encode(),
+        b"\x1b[31m\x1b[1mTypeError:\x1b[0m Descriptors \x1b[4mcannot\x1b[24m be created directly."
+        b"\x1b]0;t\x07",
         b"\x00\x01\x02\xff\xfe\n" * 50 + ERROR.encode() + b"\n\x80\x81",
         b" 10%\r 20%\r100%\r" + ERROR.encode(),
         b"x" * 3_000_000 + b" " + ERROR.encode(),

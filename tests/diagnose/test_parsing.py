@@ -42,7 +42,8 @@ def test_cuda_of_label(label: str, cuda: str) -> None:
 
 
 def test_command_is_understood() -> None:
-    rest = ' torch==1.7.0+cpu "torchvision>=0.8" -f https://download.pytorch.org/whl/torch_stable.html --no-cache'
+    page = "https://download.pytorch.org/whl/torch_stable.html"
+    rest = f' torch==1.7.0+cpu "torchvision>=0.8" -f {page} --no-cache'
     found = parse("pip", "install", rest, 1, "")
     assert found.names == ("torch", "torchvision")
     assert found.links == ("https://download.pytorch.org/whl/torch_stable.html",)

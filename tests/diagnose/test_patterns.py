@@ -31,19 +31,19 @@ HOSTILE = [
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: f"{p.observes}")
 def test_no_input_makes_a_pattern_slow(pattern: Pattern) -> None:
     slowest = 0.0
+    hint = pattern.hints[0]
     for text in HOSTILE:
-        for hint in pattern.hints[:2]:
-            for line in (f"{hint} {text}"[:LINE], f"{text[: LINE - len(hint)]}{hint}"):
-                start = time.perf_counter()
-                list(pattern.regex.finditer(line))
-                slowest = max(slowest, time.perf_counter() - start)
-    assert slowest < 0.25, f"{slowest:.3f} s"
+        for line in (f"{hint} {text}"[:LINE], f"{text[: LINE - len(hint)]}{hint}"):
+            start = time.thread_time()
+            list(pattern.regex.finditer(line))
+            slowest = max(slowest, time.thread_time() - start)
+    assert slowest < 0.1, f"{slowest:.3f} s"
 
 
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: f"{p.observes}")
-def test_examples_are_observed(pattern: Pattern) -> None:
-    for example in pattern.examples:
-        assert pattern.observes in {seen.name for seen in observe([Line(1, example)])}
+def test_examples_are_observed() -> None:
+    for pattern in PATTERNS:
+        for example in pattern.examples:
+            assert pattern.observes in {seen.name for seen in observe([Line(1, example)])}
 
 
 @pytest.mark.parametrize("source", [r"(a+)+b", r".*x", r"(?:ab)*c", r"(?:\w{1,9}\s?){1,40}!", r"x{1,9000}"])

@@ -70,7 +70,8 @@ def seen(text: str) -> list[Observation]:
         ("Cuda compilation tools, release 11.2, V11.2.152", "cuda", "11.2"),
         ("| tensorflow on Jetson aarch64", "arch", "aarch64"),
         (
-            "You're on Linux (`manylinux_2_17_x86_64`), but `torch` (v2.6.0) only has wheels for the following platforms: `x`",
+            "You're on Linux (`manylinux_2_17_x86_64`), but `torch` (v2.6.0) only has wheels "
+            "for the following platforms: `x`",
             "glibc",
             "2.17",
         ),

@@ -1,0 +1,1 @@
+"""Carry out a plan: interpreter, virtual environment, packages, records, receipt."""
