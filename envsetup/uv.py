@@ -12,7 +12,6 @@ import sys
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from envsetup.errors import BuildError, EnvsetupError
 
@@ -143,6 +142,8 @@ def _absolute(path: str) -> str:
 def _is_absent(link: str) -> bool:
     """Say whether a folder of wheels is missing: pip only warns then, uv would stop."""
     if link.startswith("file://"):
+        from urllib.request import url2pathname  # slow to import, and seldom needed
+
         link = url2pathname(urlsplit(link).path)
     return "://" not in link and not os.path.exists(link)  # noqa: PTH110
 

@@ -43,16 +43,18 @@ class Result:
         environment: where the environment is; None when the probe failed and an earlier one was kept.
         receipt: what was built.
         changed: False when everything was there already.
+        probed: whether a probe was asked for.
     """
 
     environment: Environment | None
     receipt: Receipt
     changed: bool
+    probed: bool
 
     @property
     def ok(self) -> bool:
-        """Whether no probe ran, or it passed."""
-        return self.receipt.probe is None or bool(self.receipt.probe["ok"])
+        """Whether no probe was asked for, or it passed."""
+        return not self.probed or bool(self.receipt.probe and self.receipt.probe["ok"])
 
 
 def build(
@@ -95,9 +97,9 @@ def build(
             receipt.write(folder)
             if verdict is not None and not verdict["ok"] and there.is_venv:
                 report(f"the probe failed: {target} is left as it was")
-                return Result(None, receipt, changed=False)
+                return Result(None, receipt, changed=False, probed=probe is not None)
             swap(folder, target)
-    return Result(there, receipt, changed=True)
+    return Result(there, receipt, changed=True, probed=probe is not None)
 
 
 def _again(there: Environment, receipt: Receipt, probe: Probe | None, report: uv.Report) -> Result:
@@ -106,7 +108,7 @@ def _again(there: Environment, receipt: Receipt, probe: Probe | None, report: uv
     if probe is not None and (receipt.probe is None or not receipt.probe["ok"]):
         receipt = receipt.with_probe(probe(there))
         receipt.write(there.path)
-    return Result(there, receipt, changed=False)
+    return Result(there, receipt, changed=False, probed=probe is not None)
 
 
 def _check_target(there: Environment, receipt: Receipt | None, replace: bool) -> None:

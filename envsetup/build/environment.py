@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Dict, Mapping, Sequence
 
 from envsetup import uv
-from envsetup.errors import BuildError
+from envsetup.errors import BuildError, EnvsetupError
 from envsetup.plan.lock import Package
 
 
@@ -108,12 +108,18 @@ def install(
     """Install exactly ``packages``, checked against their hashes."""
     if not packages:
         return
-    # A folder, a repository, or a file from an index without hashes has none: then uv can't ask for all.
-    hashed = ["--require-hashes"] if all(p.sha256 for p in packages) else []
-    text = "\n".join(p.line() for p in packages)
-    command = ["pip", "install", f"--python={environment.python}", "--no-deps", *hashed, "-r", "-"]
     # The plan met the constraints; here they would have to state hashes too.
-    uv.run(command, {name: value for name, value in env.items() if name != "UV_CONSTRAINT"}, report, text)
+    env = {name: value for name, value in env.items() if name != "UV_CONSTRAINT"}
+    text = "\n".join(p.line() for p in packages)
+    command = ["pip", "install", f"--python={environment.python}", "--no-deps", "-r", "-"]
+    # A folder, a repository, or a file from an index without hashes has none: then uv can't ask for all.
+    if all(p.sha256 for p in packages):
+        command.append("--require-hashes")
+        with contextlib.suppress(EnvsetupError):
+            # With a hash for each, what uv's cache holds needs no question to the index.
+            uv.run([*command, "--offline"], env, report, text)
+            return
+    uv.run(command, env, report, text)
 
 
 def remove(

@@ -84,7 +84,7 @@ def create(
     machine = read_machine(machine_file, assumptions)
     machine, python = with_interpreter(machine, python)
     env = uv.settings(machine.value("pip"))
-    wish = Wish(backend, framework, stack, python)
+    wish = Wish.of(backend, framework, stack, python)
     additions = Additions(requirements, tuple(Path(f).absolute() for f in files))
     receipt = None if dry_run else read_receipt(target)
     with Progress() as progress:

@@ -89,8 +89,8 @@ class Machine:
 
     @property
     def assumed(self) -> list[str]:
-        """The names of the facts that the user stated."""
-        return sorted(f.name for f in self if f.assumed)
+        """The names of the facts that the user stated, without those that only follow from them."""
+        return sorted(f.name for f in self if f.assumed and f.name not in ("cuda.driver", "directx"))
 
     def to_json(self) -> Dict[str, Any]:
         """Return ``{schema, facts}`` as ``envsetup facts --json`` prints it."""

@@ -30,9 +30,12 @@ class NoStackFits(EnvsetupError):
 
     def __init__(self, resolution: Resolution, assumed: Sequence[str]) -> None:
         nearest = resolution.rejected[0] if resolution.rejected else None
-        message = "No stack fits this machine." if nearest else "No stack that is known is what you ask for."
-        hint = nearest.unmet[0].fix[:1].upper() + nearest.unmet[0].fix[1:] + "." if nearest else ""
-        super().__init__(message, hint)
+        if nearest:
+            fix = nearest.unmet[0].fix
+            super().__init__("No stack fits this machine.", f"{fix[:1].upper()}{fix[1:]}.")
+        else:
+            hint = "`envsetup stacks` lists what is known, and `envsetup stacks NAME` its versions."
+            super().__init__("No stack that is known is what you ask for.", hint)
         self.resolution, self.assumed = resolution, assumed
 
     def to_json(self) -> Dict[str, Any]:

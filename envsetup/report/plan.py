@@ -43,7 +43,8 @@ def show_choice(out: Console, plan: Plan) -> None:
         hang(out, Text.assemble(("assumed, not read here: ", "yellow"), ", ".join(plan.assumed)))
     if row.backend == "cpu":
         out.print(Text("No GPU is used: this environment computes on the CPU.", "yellow"))
-        for verdict in plan.resolution.rejected[:2]:
+        with_gpu = [v for v in plan.resolution.rejected if v.row.backend != "cpu"]
+        for verdict in {v.row.family: v for v in reversed(with_gpu)}.values():
             hang(out, Text(f"{verdict.row.name}: {verdict.unmet[0]}"), 2)
     for reason in plan.resolution.reasons:
         hang(out, Text(reason), 2)
@@ -63,7 +64,7 @@ def show_result(out: Console, plan: Plan, result: Result) -> None:
     """Write what ``create`` ended with."""
     show_choice(out, plan)
     probe = result.receipt.probe
-    if probe is not None:
+    if result.probed and probe is not None:
         from envsetup.report.probe import show_probe
 
         show_probe(out, probe)

@@ -30,6 +30,13 @@ class Wish:
     stack: str | None = None
     python: str | None = None
 
+    @classmethod
+    def of(cls, backend: str | None, framework: str | None, stack: str | None, python: str | None) -> Wish:
+        """Return a wish from words as people type them: any case, and common names of frameworks."""
+        if framework is not None:
+            framework = {"pytorch": "torch", "tf": "tensorflow"}.get(framework.lower(), framework.lower())
+        return cls(backend.lower() if backend else None, framework, stack, python)
+
     def admits(self, row: Row) -> bool:
         """Return whether a row is among those that the user would take."""
         if self.backend not in (None, "auto", row.backend) or self.framework not in (None, row.framework):
@@ -45,6 +52,11 @@ class Wish:
         Raises:
             UsageError: for a backend, framework or stack that does not exist, with those that do.
         """
+        if self.python is not None and re.fullmatch(r"[\d.]*", self.python):
+            served = sorted({v for s in stacks() for r in s.rows for v in r.python}, key=Version)
+            if self.python not in served:
+                hint = f"Stacks exist for {', '.join(served)}; or give the path of an interpreter."
+                raise UsageError(f"No stack exists for Python {self.python!r}.", hint)
         for word, value, known in (
             ("backend", self.backend, ("auto", *BACKENDS)),
             ("framework", self.framework, FRAMEWORKS),

@@ -19,6 +19,37 @@ from envsetup.resolve.wish import Wish
 # Rules that look at packages alone; other checks ask them, or look at the very files.
 PACKAGE_RULES = frozenset({"ceilings", "vision", "pins", "tf_plugin", "clobber"})
 
+# Whether something can be installed is beside the point where it is installed: builds of conda and of one's own
+# are in no table, and the check of wheels looks at the very tags.
+_INSTALLING = frozenset(
+    {
+        "python-version-unsupported",
+        "arch-unsupported-arm64",
+        "arch-unsupported-macos-intel",
+        "musl-alpine",
+        "pip-too-old-for-manylinux",
+        "package-superseded",
+        "package-removed-stub",
+    }
+)
+
+# What keeps a GPU from being used matters only to who wants to use it.
+_OF_GPUS = frozenset(
+    {
+        "cuda-visible-devices",
+        "container-no-gpu",
+        "driver-too-old",
+        "compute-capability-too-low",
+        "gpu-too-new-for-cuda",
+        "tf-cuda-toolkit-mismatch",
+        "cudnn-minor-too-old",
+        "cudnn-shadowed",
+        "tf-windows-native-gpu-dropped",
+        "torch-wrong-cuda-variant",
+        "cuda-on-macos",
+    }
+)
+
 # Codes that say the same as an unmet need of a stack, by the fact.
 _SAME: Dict[str, FrozenSet[str]] = {
     "os": frozenset({"directml-on-native-linux", "cuda-on-macos", "tf-windows-native-gpu-dropped"}),
@@ -40,7 +71,8 @@ def look(context: Context) -> Seen:
     if context.target is None:
         return _machine_alone(context)
     kind = recognise(context)
-    problems = [Problem(candidate) for candidate in _candidates(Case(context.facts, [], ""))]
+    candidates = _candidates(Case(context.facts, [], ""))
+    problems = [Problem(c, _severity(c.code, kind)) for c in candidates if _matters(c.code, kind)]
     problems += _lacking(context, kind, {problem.candidate.code for problem in problems})
     return Seen(tuple(problems), detail=_shown(context))
 
@@ -49,9 +81,24 @@ def _machine_alone(context: Context) -> Seen:
     """Ask all rules about the facts and the wish; these may come from another machine's recording."""
     wanted = _WORDS.get(context.backend, context.backend) or None
     diagnosis = diagnose_facts(context.machine, wanted)
+    findings = diagnosis.findings
+    if not (context.replayed or wanted) and context.machine.value("gpu") == []:
+        findings = tuple(found for found in findings if found.code not in _OF_GPUS)
     problems = _lacking(context, None, {found.code for found in diagnosis.findings})
     data = {"missing_facts": dict(diagnosis.missing_facts), "failed_rules": list(diagnosis.failed_rules)}
-    return Seen(tuple(problems), diagnosis.findings, detail=_shown(context), data=data)
+    return Seen(tuple(problems), findings, detail=_shown(context), data=data)
+
+
+def _matters(code: str, kind: Kind | None) -> bool:
+    """Say whether a finding that the facts alone give is one for this environment."""
+    if code in _INSTALLING:
+        return False
+    return not (code in _OF_GPUS and (kind is None or kind.backend == "cpu"))
+
+
+def _severity(code: str, kind: Kind | None) -> str:
+    # Who has an environment for the CPU may want just that.
+    return "info" if code == "torch-cpu-build-installed" and kind and kind.backend == "cpu" else ""
 
 
 def _candidates(case: Case) -> List[Candidate]:

@@ -7,7 +7,7 @@ import sys
 import time
 
 
-class Events(object):
+class Events:
     """Writes events to a file that the parent follows.
 
     Args:

@@ -16,7 +16,7 @@ of network.py. ``ops``: [(operation, device it ran on)]. ``how``: where ``ops`` 
 """
 
 
-class Probe(object):
+class Probe:
     """One framework with one backend.
 
     A subclass sets ``tolerance`` when its backend computes in less than float32.

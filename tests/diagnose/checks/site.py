@@ -1,4 +1,4 @@
-"""An environment on disk for the checks: real wheels, unpacked as an installer does, no interpreter needed."""
+"""An environment on disk for the checks: real wheels, unpacked as an installer does; no interpreter."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_without_a_receipt_nothing_is_chosen_to_be_removed(site: Site) -> None:
         {"shared/data.json": "{name}", "shared/one.py": "{name}"},  # one module is no mixture
     ],
 )
-def test_what_two_distributions_may_share(site: Site, files: "dict[str, str]") -> None:
+def test_what_two_distributions_may_share(site: Site, files: dict[str, str]) -> None:
     for name in ("first", "second"):
         site.add(name, "1", files={path: text.format(name=name) for path, text in files.items()})
     assert codes(site.seen(look)) == []
@@ -90,7 +90,7 @@ def test_removing_torch_took_the_forks_files_along(site: Site) -> None:
         ("numpy/readme.txt", b"other", ""),
     ],
 )
-def test_damage(site: Site, path: str, content: "bytes | None", code: str) -> None:
+def test_damage(site: Site, path: str, content: bytes | None, code: str) -> None:
     site.add("torch", "1.8.0", files=TORCH)
     site.add("numpy", "1.20", files={"numpy/__init__.py": "x = 1", "numpy/readme.txt": "words"})
     if content is None:

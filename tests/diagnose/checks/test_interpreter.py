@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +102,6 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="There is no interpreter"):
         open_python(tmp_path / "python")
     (tmp_path / "python").write_text("")
-    os.chmod(tmp_path / "python", 0o644)
+    (tmp_path / "python").chmod(0o644)
     with pytest.raises(UsageError, match="can't be started"):
         open_python(tmp_path / "python")

@@ -1,4 +1,4 @@
-"""ELF on Linux with real small libraries; PE with real programs that installers bring along, on any system."""
+"""ELF on Linux with real small libraries; PE with real programs that pip brings along, on any system."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_module_that_nobody_imports_is_no_error(site: Site, build: Callable[..
     ],
 )
 def test_a_library_of_wsl_has_another_cause_on_each_system(
-    site: Site, build: Callable[..., bytes], facts: "dict[str, object]", code: str
+    site: Site, build: Callable[..., bytes], facts: dict[str, object], code: str
 ) -> None:
     site.facts.update(facts)
     site.add("pytorch-directml", "1.8.0", files={"torch/_C.so": build("libdxcore.so", "libd3d12.so")})

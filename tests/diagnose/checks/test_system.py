@@ -45,7 +45,7 @@ def found(words: str, backend: str = "") -> List[str]:
         ),
     ],
 )
-def test_what_is_wrong_with_a_machine(words: str, backend: str, expected: "list[str]") -> None:
+def test_what_is_wrong_with_a_machine(words: str, backend: str, expected: list[str]) -> None:
     assert found(words, backend) == expected
 
 
@@ -63,7 +63,7 @@ def test_the_absence_of_a_gpu_is_an_error_for_an_environment_for_one(site: Site)
 
 
 @pytest.mark.parametrize(
-    "package", ["torch==2.4.1", "tensorflow==2.15.0", "numpy==1.20", "tensorflow-cpu==2.10.1"]
+    "package", ["torch==2.4.1", "tensorflow==2.13.0", "numpy==1.20", "tensorflow-cpu==2.10.1"]
 )
 def test_other_environments_may_do_without(site: Site, package: str) -> None:
     """The index's torch and tensorflow have CUDA code; that is no sign that anybody wants a GPU."""
@@ -79,6 +79,39 @@ def test_other_environments_may_do_without(site: Site, package: str) -> None:
     assert codes(site.seen(system.look)) == []
 
 
+@pytest.mark.parametrize(
+    ("package", "gpu", "expected"),
+    [
+        ("tensorflow-cpu==2.10.1", "nvidia", []),
+        ("torch==2.4.1+cpu", "nvidia", [("torch-cpu-build-installed", "info")]),
+        ("tensorflow-gpu==2.3.4", "nvidia", [("cuda-visible-devices", ""), ("machine-lacks", "")]),
+        ("torch==2.4.1", "", []),
+    ],
+)
+def test_a_hidden_gpu_is_an_error_for_who_wants_one(
+    site: Site, package: str, gpu: str, expected: list[tuple[str, str]]
+) -> None:
+    site.facts.update({"cpu": {"model": "x", "flags": ["avx"]}, "env": {"CUDA_VISIBLE_DEVICES": "-1"}})
+    if gpu:
+        row = {"vendor": gpu, "name": "a GPU", "architecture": "turing", "compute_capability": "7.5"}
+        site.facts.update({"gpu": [row], "driver.nvidia": "440.33", "cuda": [], "cudnn": []})
+    site.add(*package.split("=="))
+    seen = site.seen(system.look)
+    shown = [(p.candidate.code, p.severity) for p in seen.problems]
+    assert [one for one in shown if one[0] != "tf-cuda-toolkit-mismatch"] == expected
+
+
+@pytest.mark.parametrize(
+    "package", ["tensorflow==2.15.0", "pytorch-directml==1.8.0a0.dev220506", "torch==2.4.1"]
+)
+def test_what_is_installed_could_be_installed(site: Site, package: str) -> None:
+    """Tables of published wheels know nothing of conda's builds and of one's own; the wheels' tags do."""
+    site.facts.update({"libc": "musl", "arch": "aarch64", "wsl": 2, "windows-build": 19045})
+    site.add(*package.split("=="))
+    unwanted = {"python-version-unsupported", "musl-alpine", "arch-unsupported-arm64", "package-superseded"}
+    assert not unwanted & set(codes(site.seen(system.look)))
+
+
 def test_what_fits_is_information(site: Site) -> None:
     seen = fits.look(Context(lambda: machine(RTX)))
     assert codes(seen) == []
@@ -92,7 +125,7 @@ def test_what_fits_is_information(site: Site) -> None:
         (RTX, []),
     ],
 )
-def test_a_gpu_that_nothing_can_use(words: str, code: "list[str]") -> None:
+def test_a_gpu_that_nothing_can_use(words: str, code: list[str]) -> None:
     assert codes(fits.look(Context(lambda: machine(words)))) == code
 
 

@@ -36,9 +36,7 @@ def test_what_goes_together(site: Site, packages: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(("torchvision", "code"), [("0.9.0", []), ("0.10.0", ["torchvision-mismatch"])])
-def test_a_fork_stands_for_the_torch_that_it_provides(
-    site: Site, torchvision: str, code: "list[str]"
-) -> None:
+def test_a_fork_stands_for_the_torch_that_it_provides(site: Site, torchvision: str, code: list[str]) -> None:
     site.add("pytorch-directml", "1.8.0a0.dev220506").add("torchvision", torchvision).receipt([], [DIRECTML])
     assert codes(site.seen(look)) == code
 
@@ -67,7 +65,7 @@ def test_nothing_is_restored_without_a_receipt(site: Site) -> None:
         ("not a requirement !!", [], ""),
     ],
 )
-def test_requirements(site: Site, requires: str, codes_: "list[str]", severity: str) -> None:
+def test_requirements(site: Site, requires: str, codes_: list[str], severity: str) -> None:
     site.add("thing", "1", requires=[requires]).add("there", "2.0")
     seen = site.seen(dependencies.look)
     assert codes(seen) == codes_
