@@ -25,7 +25,7 @@ MISTAKES: List[Tuple[List[str], str]] = [
     (["create", "a", "b"], "b"),
     (["create", os.path.abspath(os.sep)], ".venv"),  # noqa: PTH100
     (["create", "--dry-run", "--backend", "dmll"], "dml"),
-    (["create", "--dry-run", "--framework", "pytorch"], "torch"),
+    (["create", "--dry-run", "--framework", "keras"], "torch"),
     (["create", "--dry-run", "--stack", "nope"], "pytorch-directml"),
     (["create", "--dry-run", "--assume", "foo"], "windows-build="),
     (["create", "--dry-run", "--assume", "gpu=xyz"], "1002:67df"),

@@ -61,6 +61,7 @@ def directml(tmp_path_factory: pytest.TempPathFactory, pythons: Callable[[str], 
 def without_order(environment: Path) -> Dict[str, str]:
     """Return the tree; of RECORD files the lines in order, and no receipt, which tells how it was made."""
     found = tree(environment, lambda name: name == "envsetup.json")
+    found["bin/activate"] = (environment / "bin" / "activate").read_text().replace(str(environment), "HERE")
     for name in found:
         if name.endswith(".dist-info/RECORD"):
             found[name] = "\n".join(sorted((environment / name).read_text().splitlines()))
