@@ -78,6 +78,7 @@ def receipt_for(
             "envsetup": __version__,
             "created": _now(),
             "key": dict(key),
+            "given": plan.given,
             "stack": plan.row.name,
             "framework": plan.row.framework,
             "backend": plan.row.backend,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Dict, List, Tuple
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 WEAK = 0.6  # below it, the text alone does not say enough
 COMMAND = "envsetup.command"
+IN_MEMORY = 8 << 20  # bytes of a log that are kept in memory; more go to a temporary file
 
 
 class _Explain(click.Command):
@@ -60,11 +63,13 @@ def explain(log: str | None, machine_file: str | None, assumptions: Tuple[str, .
     text = _open(log)
     if machine_file or assumptions:
         return _outcome(ask(text, read_machine(machine_file, assumptions)))
-    kept = io.BytesIO(_bounded(text))
-    diagnosis = ask(kept)
-    if not diagnosis.findings or diagnosis.findings[0].score < WEAK:
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as kept:  # a pipe can be read once only
+        shutil.copyfileobj(text, kept)
         kept.seek(0)
-        diagnosis = ask(kept, read_machine(None, ()))
+        diagnosis = ask(kept)
+        if not diagnosis.findings or diagnosis.findings[0].score < WEAK:
+            kept.seek(0)
+            diagnosis = ask(kept, read_machine(None, ()))
     return _outcome(diagnosis)
 
 
@@ -77,16 +82,6 @@ def _open(log: str | None) -> IO[Any]:
         return Path(log).open("rb")
     except OSError as error:
         raise UsageError(f"{log} can't be read: {error.strerror}.", "Check the path of the log.") from None
-
-
-def _bounded(stream: IO[Any], half: int = 4 << 20) -> bytes:
-    """Return a stream's beginning and end, where what counts stands, in bounded memory."""
-    from envsetup.probe.log import BoundedLog
-
-    log = BoundedLog(2 * half)
-    for block in iter(lambda: stream.read(1 << 20), b""):
-        log.feed(block)
-    return log.raw() if hasattr(log, "raw") else log.text().encode("utf-8", "replace")
 
 
 def _run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -408,6 +408,3 @@ def _better(given: Fact, said: Fact) -> bool:
         rows = given.value if isinstance(given.value, list) else []
         return len(rows) != 1 or not rows[0].get("version")
     return said.name in ("arch", "os") and given.source.startswith("supposed")
-
-
-Rule = Callable[[Case], Iterator[Any]]

@@ -116,7 +116,7 @@ class Row:
 
     Args:
         family: the stack's name, e.g. ``tensorflow-gpu``.
-        version: its main distribution's version.
+        version: its main distribution's version, with the local label of a build from another index.
         python: minor versions, oldest first; each has a lock.
         platforms: names in :data:`PLATFORMS`.
         install: exact requirements, the main distribution first.
@@ -166,7 +166,7 @@ class Stack:
     Args:
         preference: lower is taken first when several stacks fit.
         title: for people.
-        rows: newest first.
+        rows: newest release first, its builds in the order of the file.
     """
 
     name: str
@@ -276,7 +276,8 @@ def load_stack(table: Table) -> Stack:
     if not rows:
         table.fail("no [[row]]")
     table.end()
-    rows.sort(key=lambda r: Version(r.version), reverse=True)
+    # Builds of one release (2.4.1, 2.4.1+cu118) keep the order of the file, which is the order of preference.
+    rows.sort(key=lambda r: Version(Version(r.version).public), reverse=True)
     return Stack(
         name=head["name"],
         title=title,

@@ -26,16 +26,21 @@ def wish_digest(row: Row, lock: Lock | None, constraints: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def earlier_lock(receipt: Mapping[str, Any], wish: Mapping[str, Any]) -> Lock | None:
+def earlier_lock(receipt: Mapping[str, Any], wish: Mapping[str, Any], given: str) -> Lock | None:
     """Return the packages of an environment that was made for the same wish, or None.
 
     A second run then needs no index, and finds the same versions however many came out since. Packages
     from a path or a repository are looked at anew: what is there may have changed.
+
+    Args:
+        receipt: of the environment.
+        wish: stack, Python, platform and requirements.
+        given: from :func:`wish_digest`.
     """
     key, packages, replaced = (receipt.get(name) for name in ("key", "packages", "replaced"))
     if not isinstance(key, dict) or not isinstance(packages, list) or not isinstance(replaced, list):
         return None
-    if any(key.get(name) != value for name, value in wish.items()):
+    if receipt.get("given") != given or any(key.get(name) != value for name, value in wish.items()):
         return None
     try:
         lines = [*map(str, packages), *(f"# replaced: {line}" for line in replaced)]

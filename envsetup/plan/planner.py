@@ -93,10 +93,10 @@ def make_plan(
         "python": python.version,
         "platform": platform,
         "requirements": list(additions.record()),
-        "given": wish_digest(row, shipped, limits),
     }
+    given = wish_digest(row, shipped, limits)
     lock = shipped if shipped and not additions and meets(shipped, limits) else None
-    lock = lock or earlier_lock(earlier or {}, wish_key)
+    lock = lock or earlier_lock(earlier or {}, wish_key, given)
     if lock is None:
         report("resolving the packages")
         try:
@@ -114,7 +114,7 @@ def make_plan(
         except ClosureError as error:
             raise _conflict(error, row) if additions else error from None
     steps = order(row, lock, as_documented=as_documented, provides=provides, probe=probe)
-    return Plan(verdict, resolution, lock, steps, wish_key, tuple(machine.assumed))
+    return Plan(verdict, resolution, lock, steps, wish_key, given, tuple(machine.assumed))
 
 
 def index_settings(row: Row, env: Mapping[str, str]) -> Mapping[str, str]:

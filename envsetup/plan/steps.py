@@ -55,7 +55,8 @@ class Plan:
     Args:
         verdict: the chosen row with its interpreter and platform.
         lock: the exact packages.
-        wish_key: what the packages were chosen for: two plans with the same one want the same environment.
+        wish_key: what the packages were chosen for, in a person's words: stack, Python, requirements.
+        given: a digest of what else decided about them; see :func:`envsetup.plan.earlier.wish_digest`.
     """
 
     verdict: Verdict
@@ -63,6 +64,7 @@ class Plan:
     lock: Lock
     steps: Tuple[Step, ...]
     wish_key: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    given: str = ""
     assumed: Tuple[str, ...] = ()
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
@@ -44,7 +45,7 @@ class Progress:
 
     def _event(self, line: bytes) -> None:
         try:
-            event = json.loads(line.decode("utf-8"), parse_constant=lambda _: None)
+            event = json.loads(line.decode("utf-8"), parse_constant=lambda _: None, parse_float=finite)
         except (ValueError, RecursionError):
             return
         if not isinstance(event, dict):
@@ -77,8 +78,18 @@ class Progress:
 
     def objects(self, key: str) -> List[Dict[str, Any]]:
         """Return a value that has to be a list of objects."""
-        value = self.data.get(key)
-        return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        return [item for item in items(self.data.get(key)) if isinstance(item, dict)]
+
+
+def items(value: object) -> List[Any]:
+    """Return a value that has to be a list."""
+    return value if isinstance(value, list) else []
+
+
+def finite(digits: str) -> Optional[float]:
+    """Return a number, or None for one that JSON could not carry on."""
+    value = float(digits)
+    return value if math.isfinite(value) else None
 
 
 def text(value: object) -> str:

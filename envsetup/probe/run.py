@@ -141,10 +141,8 @@ def _follow(
         while ending.code is None:
             ending.code = child.wait(0.05)
             progress.update()
-            limit = limits[progress.stage]
-            elapsed = time.monotonic() - progress.since
-            if ending.code is None and elapsed > limit + _GRACE:
-                ending.timed_out = limit
+            ending.limit = limits[progress.stage]
+            if ending.code is None and time.monotonic() - progress.since > ending.limit + _GRACE:
                 break
     finally:
         child.kill()

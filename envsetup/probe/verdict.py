@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any, Dict, List, Optional, Tuple
 
-from .events import Progress, text
+from .events import Progress, items, text
 from .evidence import Evidence
 from .exits import describe_exit, sentence
 from .log import BoundedLog
@@ -24,12 +24,12 @@ class Ending:
 
     Args:
         code: its exit code as ``Popen.returncode`` gives it; None if it was killed or never started.
-        timed_out: the limit in seconds of the stage that was killed.
+        limit: the seconds that its last stage was allowed.
         not_started: why it could not be started.
     """
 
     code: Optional[int] = None
-    timed_out: Optional[float] = None
+    limit: float = 0.0
     not_started: str = ""
 
 
@@ -88,9 +88,8 @@ def _trouble(
         return stage, ending.not_started
     if progress.failure:
         return progress.failure
-    if ending.timed_out is not None or evidence.ran_out_of_time:
-        limit = "" if ending.timed_out is None else f" of {ending.timed_out:g} s"
-        return stage, f"No answer within the time limit{limit} at stage {stage}; it was ended"
+    if ending.code is None or evidence.ran_out_of_time:
+        return stage, f"No answer within {ending.limit:g} s at stage {stage}; it was ended"
     if crash:
         return stage, sentence(crash, stage)
     if not progress.done or not progress.proven:
@@ -101,8 +100,8 @@ def _trouble(
 
 
 def _devices(progress: Progress) -> Tuple[Device, ...]:
-    items = progress.objects("devices")[:DEVICE_LIMIT]
-    return tuple(Device(text(item.get("id")), text(item.get("name"))) for item in items)
+    told = progress.objects("devices")[:DEVICE_LIMIT]
+    return tuple(Device(text(item.get("id")), text(item.get("name"))) for item in told)
 
 
 def _placement(progress: Progress, evidence: Evidence, device: Optional[str]) -> Optional[Dict[str, Any]]:
@@ -112,10 +111,10 @@ def _placement(progress: Progress, evidence: Evidence, device: Optional[str]) ->
         return None
     ops: List[Dict[str, str]] = [
         {"op": text(item.get("op")), "device": text(item.get("device"))}
-        for item in told.get("ops") or ()
+        for item in items(told.get("ops"))
         if isinstance(item, dict)
     ]
-    fallbacks = [text(op) for op in told.get("fallbacks") or ()]
+    fallbacks = [text(op) for op in items(told.get("fallbacks"))]
     fallbacks += evidence.fallbacks
     for op, places in sorted(evidence.placed.items()):
         ops += [{"op": op, "device": place} for place in sorted(places)]

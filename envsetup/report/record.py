@@ -21,7 +21,9 @@ _COMMON = frozenset(
     {"root", "user", "admin", "administrator", "home", "localhost", "runner", "vagrant", "ubuntu"}
 )
 _HOMES = re.compile(
-    r"((?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/mnt/[a-z]/Users/))([^\\/\s:;\"',]+)", re.IGNORECASE
+    r"(/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/mnt/[a-z]/Users/)"
+    r"(?:[^\\/\s:;\"',]+(?: [^\\/\s:;\"',]+)*(?=[\\/])|[^\\/\s:;\"',]+)",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(
     r"\b(gh[pousr]_\w{20,}|github_pat_\w{20,}|hf_\w{20,}|pypi-[\w-]{20,}|glpat-[\w-]{16,}|sk-[\w-]{20,}|xox[abprs]-[\w-]{10,}"

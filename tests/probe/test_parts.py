@@ -12,11 +12,14 @@ import pytest
 from envsetup.errors import UsageError
 from envsetup.probe import snippet, supported
 from envsetup.probe.events import SIZE_LIMIT, Progress
+from envsetup.probe.evidence import Evidence
 from envsetup.probe.exits import describe_exit, sentence
 from envsetup.probe.log import BoundedLog, clean
 from envsetup.probe.target import judge, network
 from envsetup.probe.target.events import Failure
 from envsetup.probe.target.interface import Device, Probe, Step, split
+from envsetup.probe.verdict import Ending
+from envsetup.probe.verdict import judge as judge_all
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,21 @@ def test_events_are_read_as_they_come_and_never_trusted(tmp_path: Path) -> None:
         progress.update()
         progress.update()
         assert not progress.done
+
+
+KEYS = ("framework", "devices", "device", "placement", "details", "max_error", "strategy", "no_device")
+
+
+@pytest.mark.parametrize("value", ["7", '"x"', "[7]", "null", "true", '{"ops": 7, "fallbacks": 3}', "1e999"])
+def test_any_value_of_any_event_makes_a_report(tmp_path: Path, value: str) -> None:
+    lines = [f'{{"event": "data", "key": "{key}", "value": {value}}}' for key in KEYS]
+    (tmp_path / "events").write_text("\n".join(lines) + "\n")
+    progress = Progress(tmp_path / "events")
+    progress.update()
+    report = judge_all("dml", progress, Evidence(), BoundedLog(10), Ending(code=0))
+    assert not report.ok
+    assert report.reason
+    json.dumps(report.to_json(), allow_nan=False)
 
 
 DEVICES = [Device("GPU:0", "A"), Device("GPU:1", "B")]

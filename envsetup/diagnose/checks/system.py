@@ -19,8 +19,8 @@ from envsetup.resolve.wish import Wish
 # Rules that look at packages alone; other checks ask them, or look at the very files.
 PACKAGE_RULES = frozenset({"ceilings", "vision", "pins", "tf_plugin", "clobber"})
 
-# Whether something can be installed is beside the point where it is installed: builds of conda and of one's own
-# are in no table, and the check of wheels looks at the very tags.
+# Whether something can be installed is beside the point where it is installed: builds of conda and of one's
+# own are in no table, and the check of wheels looks at the very tags.
 _INSTALLING = frozenset(
     {
         "python-version-unsupported",

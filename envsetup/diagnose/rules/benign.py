@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterator
 
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules.library_names import soname
 
+AMD_NAME = re.compile(r"radeon|\bgfx\d|\bamd\b|ellesmere|\bvega\b|\bnavi\b|instinct", re.IGNORECASE)
 _REAL = (
     *("no-version", "no-matching", "missing-library", "dll-load-failed", "illegal-instruction", "cpu-lacks"),
     *(
@@ -49,6 +51,11 @@ def evaluate(case: Case) -> Iterator[Candidate]:
                 {"message": seen.text.strip()[:120]},
             )
             return
+    radeon = case.first("torch-gpu-old")
+    if radeon and AMD_NAME.search(radeon.get("gpu")) and not case.in_log("no-kernel-image"):
+        # builds before 1.7 compare a Radeon's number with NVIDIA's capabilities
+        yield Candidate("benign-message", 0.84, (radeon.shown,), {"message": radeon.text.strip()[:120]})
+        return
     if not harmless:
         return
     first = harmless[0]

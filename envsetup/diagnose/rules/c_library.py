@@ -100,6 +100,10 @@ def _needs(case: Case, package: str, version: Version | None) -> str:
 
 def _musl(case: Case) -> Iterator[Candidate]:
     said = [s for s in case.seen("said-glibc") if s.get("musl")]
+    loader = case.first("musl-loader")
+    if loader and case.system not in ("windows", "macos"):
+        yield Candidate("musl-alpine", 0.93, (loader.shown,), {})
+        return
     musl = case.value("libc") == "musl" or bool(said) or case.says(r"\balpine\b|\bmusl\b")
     if not musl or case.system in ("windows", "macos"):
         return

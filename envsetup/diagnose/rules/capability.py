@@ -8,6 +8,7 @@ from typing import Iterator, Sequence, Tuple
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.patterns import Observation
+from envsetup.diagnose.rules.benign import AMD_NAME
 from envsetup.diagnose.rules.library_names import soname
 from envsetup.diagnose.rules.needs import capabilities, cuda_needed
 from envsetup.knowledge.hardware import capability, cuda_toolkit, cuda_toolkits, runs
@@ -83,6 +84,8 @@ def _torch_said(case: Case) -> Iterator[Candidate]:
         return
     for seen in case.seen("torch-gpu-old"):
         has = seen.get("has")
+        if AMD_NAME.search(seen.get("gpu")):
+            continue
         bounds = case.first("capability-range")
         minimum = next((s.get("min") for s in case.seen("torch-gpu-old-words") if s.get("min")), "")
         low, high = (bounds.get("min"), bounds.get("max")) if bounds else (minimum, "")

@@ -68,6 +68,10 @@ def _loaded(case: Case) -> Iterator[Candidate]:
             r"upgrad|updat|already (have|installed)|installed (cudnn )?(8|7|9)|two (copies|cudnn)|both"
         )
         if loaded >= compiled and loaded.release[:1] == compiled.release[:1]:
+            if "compatibility version" in seen.text:  # old releases want the same minor version
+                known = any(_fits(v, compiled) and v != loaded for v in installed)
+                yield Candidate(SHADOWED, 0.86 if known else 0.6, tuple(evidence), values)
+                return
             continue
         if newer_there or two or torch or path or (words and not installed):
             yield Candidate(SHADOWED, 0.92 if newer_there else 0.84, tuple(evidence), values)

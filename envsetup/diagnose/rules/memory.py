@@ -35,7 +35,12 @@ def evaluate(case: Case) -> Iterator[Candidate]:
             and not any("oom when allocating" in s.text.lower() for s in oom)
         ):
             yield Candidate("gpu-memory-growth", 0.6, (seen.shown,), {})
-    elif not case.log and case.says(
+        return
+    removed = case.first("device-removed")
+    if removed and not conv:
+        case.need("gpu", "the GPU's memory, and whether its driver was reset meanwhile")
+        yield Candidate("out-of-memory", 0.48, (removed.shown,), {"kind": "GPU"})
+    if not case.log and case.says(
         r"allow_growth|memory growth|takes all (the )?(gpu )?memory|all of the (gpu )?memory|allocates all"
     ):
         yield Candidate("gpu-memory-growth", 0.7, (f"wanted: {case.wanted[:120]}",), {})

@@ -32,6 +32,7 @@ def _trouble(case: Case) -> Tuple[str, ...]:
         "uv-no-wheel-here",
         "uv-no-matching-platform",
         "uv-no-version",
+        "torch-placeholder",
     )
     return (seen.shown,) if seen else ()
 
