@@ -85,10 +85,12 @@ def find_python(minor: str) -> Path | None:
     candidates = [Path(p) for p in [shutil.which(f"python{minor}")] if p]
     candidates += sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python"), reverse=True)
     for candidate in candidates:
-        code = "import sys; print('%d.%d' % sys.version_info[:2])"  # a pyenv shim may exist and not work
+        # a pyenv shim may exist and not work; one that works isn't the interpreter itself
+        code = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
         done = subprocess.run([str(candidate), "-c", code], capture_output=True, text=True)
-        if done.stdout.strip() == minor:
-            return candidate
+        version, _, executable = done.stdout.strip().partition(" ")
+        if version == minor:
+            return Path(executable)
     return None
 
 

@@ -92,8 +92,7 @@ def _run(
 
     if log is not None or not words:
         raise UsageError("Give either a log, or -- and a program.", "envsetup explain -- pip install torch")
-    as_json = "--json" in sys.argv[: sys.argv.index("--")] if "--" in sys.argv else False
-    code, output = run(words, quiet=as_json)
+    code, output = run(words, quiet=bool(click.get_current_context().params.get("as_json")))
     if code == 0:
         data: Dict[str, Any] = {
             "schema": 1,

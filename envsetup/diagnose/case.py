@@ -9,13 +9,14 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envsetup.diagnose import commands, cpus, releases, text_facts
+from envsetup.diagnose import commands, cpus, releases, systems, text_facts
 from envsetup.diagnose.commands import Command, index_label
 from envsetup.diagnose.compat import Tables, tables
 from envsetup.diagnose.patterns import Observation
 from envsetup.diagnose.releases import Release
 from envsetup.machine.fact import Fact, Machine
 
+ARM = ("aarch64", "armv7", "armv6")
 _CONDA_NAMES = {"pytorch": "torch", "pytorch-gpu": "torch", "pytorch-cpu": "torch"}
 
 
@@ -40,6 +41,7 @@ class Case:
         self.machine = machine.with_facts(
             fact for name, fact in said.items() if name not in known or _better(machine.get(name), fact)
         )
+        self.machine = self.machine.with_facts(_derived(self.machine))
         self.used: Dict[str, str] = {}
         self.asked_facts: Dict[str, str] = {}
 
@@ -323,6 +325,17 @@ class Case:
         }
 
     @functools.cached_property
+    def asked_of_pip(self) -> Dict[str, str]:
+        """What commands of pip and its kin ask for; conda's names are other packages."""
+        return {
+            canonicalize_name(r.name): str(r.specifier)
+            for command in self.commands
+            if command.verb not in ("uninstall", "run") and "conda" not in command.tool
+            if "mamba" not in command.tool
+            for r in command.requirements
+        }
+
+    @functools.cached_property
     def indexes(self) -> Tuple[str, ...]:
         """Every index and page that pip or uv looks at, as far as is known."""
         urls = [url for command in self.commands for url in command.urls]
@@ -400,6 +413,16 @@ _TOPICS: Mapping[str, str] = {
 
 def _stub(found: Release) -> bool:
     return found.version is not None and found.version.release == (0, 1, 2) and not found.text
+
+
+def _derived(machine: Machine) -> Iterator[Fact]:
+    """What follows from other facts: a system's glibc."""
+    system = machine.get("os-version")
+    if machine.get("glibc").known or machine.get("libc").value == "musl" or not system.known:
+        return
+    found = systems.glibc(str(system.value))
+    if found:
+        yield Fact("glibc", found, f"derived: {system.value}")
 
 
 def _better(given: Fact, said: Fact) -> bool:

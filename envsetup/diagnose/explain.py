@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import IO, Any, Dict, List
 
 from envsetup.diagnose import lines
@@ -15,6 +16,11 @@ from envsetup.diagnose.rules import RULES
 from envsetup.machine.fact import Machine
 
 WANTED = 2000  # characters of what was wanted that are read
+_QUESTION = re.compile(
+    r"(?P<torch>cuda\.(?:is_available|device_count))|list_physical_devices|is_gpu_available|gpu_device_name"
+)
+_BARE = re.compile(r"^[\W\d]{0,12}(?:False|\[\]|0|None|'')\W{0,3}$")
+_TORCH_NO, _TENSORFLOW_NO = "torch.cuda.is_available() False", "list_physical_devices('GPU') []"
 
 
 def explain(text_stream: IO[Any], machine: Machine | None = None, wanted: str | None = None) -> Diagnosis:
@@ -42,7 +48,7 @@ def diagnose(log: List[Line], machine: Machine | None, wanted: str | None) -> Di
     machine = machine or Machine.of([])
     goal = (wanted if wanted is not None else str(machine.value("wanted", "") or ""))[:WANTED]
     first = [Line(0, " ".join(goal.split()))] if goal.strip() else []
-    case = Case(machine, observe([*first, *log]), goal)
+    case = Case(machine, observe([*first, *_answered(goal, log)]), goal)
     candidates: List[Candidate] = []
     failed: List[str] = []
     for rule in RULES:
@@ -57,6 +63,15 @@ def diagnose(log: List[Line], machine: Machine | None, wanted: str | None) -> Di
         facts_from=dict(sorted(case.used.items())),
         failed_rules=tuple(failed),
     )
+
+
+def _answered(goal: str, log: List[Line]) -> List[Line]:
+    """Put the question before a bare answer: a log of ``False`` alone says something by what was asked."""
+    question = _QUESTION.search(goal)
+    if question is None:
+        return log
+    words = _TORCH_NO if question.group("torch") else _TENSORFLOW_NO
+    return [Line(line.number, words) if _BARE.match(line.text) else line for line in log]
 
 
 def _missing(case: Case, ranked: List[Candidate]) -> Dict[str, str]:

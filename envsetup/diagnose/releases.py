@@ -68,12 +68,14 @@ def release(name: str, text: str | None, line: int = 0) -> Release:
     found = version(text)
     local = (match.group(2) or "") if match and found else ""
     # "CUDA 12.1 build" and "rocm6.2 nightly" are no version of the package but a kind of build
-    build = re.search(r"\b(cuda|cu|rocm|hip)\s?-?\s?(\d{1,3}(?:\.\d{1,2}){0,2})", text, re.IGNORECASE)
+    build = re.search(
+        r"(?<![A-Za-z\d])(cuda|cu|rocm|hip)\s?-?\s?(\d{1,3}(?:\.\d{1,2}){0,2})", text, re.IGNORECASE
+    )
     if build and (not match or match.start() >= build.start()):
         found, local = None, local or label(build.group(1), build.group(2))
     elif build and not local:
         local = label(build.group(1), build.group(2))
-    if not local and re.search(r"\bcpu\b", text, re.IGNORECASE):
+    if not local and re.search(r"(?<![A-Za-z])cpu(?:only)?(?![A-Za-z])", text, re.IGNORECASE):
         local = "cpu"
     operator = _OPERATOR.match(text)
     ranged = bool(operator and operator.group(1) not in ("==", "===", "=")) or bool(

@@ -286,7 +286,7 @@ def _arch(seen: Seen) -> Iterator[Fact]:
         if at.get("aarch64", "arm64", "apple"):
             yield _said("arch", "aarch64", at)
         elif at.get("arm32"):
-            yield _said("arch", "armv7l", at)
+            yield _said("arch", "armv7", at)
 
 
 def _toolkits(seen: Seen) -> Iterator[Fact]:

@@ -188,7 +188,7 @@ def _needs(table: Table) -> Needs:
         sm=table.texts("sm", ()),
         ptx=table.texts("ptx", ()),
         gfx=table.texts("gfx", ()),
-        macos=table.specifier("macos") if "macos" in table else None,
+        macos=table.specifier("macos-version") if "macos-version" in table else None,
         cudnn=table.specifier("cudnn") if "cudnn" in table else None,
         driver=table.specifier("driver") if "driver" in table else None,
         cpu=table.texts("cpu", ()),

@@ -21,8 +21,9 @@ KEYS: Dict[str, str] = {
     "driver.nvidia": "such as 440.33, or none",
     "cuda": "such as 10.1; repeatable; or none",
     "cudnn": "such as 7.6.5; repeatable; or none",
-    "python": "such as 3.8; repeatable; or none",
+    "python": "such as 3.8, or 3.8-32 for a 32-bit one; repeatable; or none",
     "glibc": "such as 2.31",
+    "libc": "glibc or musl",
     "rocm": "such as 6.2, or none",
     "cpu": "those of avx,avx2,fma that it has, or none",
 }
@@ -177,21 +178,16 @@ def _versions(key: str) -> Callable[[List[str], Machine], List[Fact]]:
 
 
 def _pythons(values: List[str], machine: Machine) -> List[Fact]:
-    arch = machine.value("arch", "x86_64")
-    bits = 32 if arch == "x86" else 64
-    listed = (
-        [] if values == [_NONE] else [_matching("python", v, r"[23]\.\d{1,2}(\.\d{1,3})?") for v in values]
-    )
-    return [
-        _fact(
-            "python",
-            [
-                {"version": version, "path": None, "bits": bits, "arch": arch, "emulated": False,
-                 "implementation": "cpython", "store": False, "source": SOURCE}
-                for version in listed
-            ],
-        )
-    ]  # fmt: skip
+    native = machine.value("arch", "x86_64")
+    listed = []
+    for value in [] if values == [_NONE] else values:
+        version, _, bits = _matching("python", value, r"[23]\.\d{1,2}(\.\d{1,3})?(-32)?").partition("-")
+        arch = "x86" if bits else native
+        listed.append(
+            {"version": version, "path": None, "bits": 32 if arch == "x86" else 64, "arch": arch,
+             "emulated": False, "implementation": "cpython", "store": False, "source": SOURCE}
+        )  # fmt: skip
+    return [_fact("python", listed)]
 
 
 def _one(key: str, pattern: str = _VERSION) -> Callable[[List[str], Machine], List[Fact]]:
@@ -204,6 +200,13 @@ def _one(key: str, pattern: str = _VERSION) -> Callable[[List[str], Machine], Li
 def _glibc(values: List[str], machine: Machine) -> List[Fact]:
     version = _matching("glibc", values[0], r"\d\.\d{1,3}(\.\d+)?")
     return [_fact("libc", "glibc"), _fact("glibc", version), _fact("musl", None)]
+
+
+def _libc(values: List[str], machine: Machine) -> List[Fact]:
+    if values[0] not in ("glibc", "musl"):
+        raise _bad("libc", values[0])
+    facts = [_fact("libc", values[0])]
+    return facts if values[0] == "glibc" else [*facts, _fact("glibc", None)]
 
 
 def _cpu(values: List[str], machine: Machine) -> List[Fact]:
@@ -223,6 +226,7 @@ _FACTS: Dict[str, Callable[[List[str], Machine], List[Fact]]] = {
     "cuda": _versions("cuda"),
     "cudnn": _versions("cudnn"),
     "python": _pythons,
+    "libc": _libc,
     "glibc": _glibc,
     "rocm": _one("rocm"),
     "cpu": _cpu,

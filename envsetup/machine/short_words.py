@@ -10,7 +10,8 @@ from envsetup.machine.fact import Fact
 from envsetup.machine.system import WINDOWS_11, architecture
 
 SOURCE = "report"
-_ARCH = re.compile(r"\b(x86[_-]64|amd64|x64|arm64e?|aarch64|i[3-6]86|x86)\b", re.IGNORECASE)
+_ARCH = re.compile(r"\b(x86[_-]64|amd64|x64|arm64e?|aarch64|armv[67]l|armv7|armhf|i[3-6]86|x86)\b", re.IGNORECASE)
+_NAMES = {"armhf": "armv7l", "armv7": "armv7l"}
 # Release names and builds: Microsoft's "Windows 10 release information" and "Windows 11 release information".
 _RELEASES = {
     "1507": 10240, "1511": 10586, "1607": 14393, "1703": 15063, "1709": 16299, "1803": 17134, "1809": 17763,
@@ -99,7 +100,7 @@ def architectures(text: str) -> Tuple[str | None, Tuple[str | None, int | None]]
     bits: int | None = None
     plain: List[str] = []
     for clause in re.split(r"[,;()]|\bon\b", text):
-        names = [architecture(name) for name in _ARCH.findall(clause)]
+        names = [architecture(_NAMES.get(name.lower(), name)) for name in _ARCH.findall(clause)]
         about_own = re.search(r"python|interpreter|process", clause, re.IGNORECASE)
         about_machine = re.search(r"\b(host|os|machine|cpu|hardware|mac|windows)\b", clause, re.IGNORECASE)
         match = re.search(r"\b(32|64)[ -]?bit", clause, re.IGNORECASE)

@@ -48,6 +48,13 @@ def glibc_minor(row: Row) -> int:
     return 17 if all("2.17" in floor for floor in floors) else 28
 
 
+def macos_version(row: Row) -> str:
+    """Return the macOS that the row's wheels may ask for, e.g. ``14.0``: the row's floor, or 13.0."""
+    needs = row.needs.get("macos")
+    floors = [s.version for s in needs.macos if s.operator == ">="] if needs and needs.macos else []
+    return floors[0] if floors else "13.0"
+
+
 def resolve_packages(
     row: Row,
     python: str,
@@ -110,11 +117,12 @@ class _Resolver:
         interpreter: str,
         report: uv.Report,
     ) -> None:
-        self.row, self.env, self.folder, self.report = row, env, folder, report
+        self.row, self.folder, self.report = row, folder, report
         self.stood_in: set[str] = set()
         self.hashes: Mapping[str, AbstractSet[str]] = {}
-        glibc = glibc_minor(row)
-        self.accepted = ranked(python, platform, glibc)
+        glibc, macos = glibc_minor(row), macos_version(row)
+        self.env = {**env, "MACOSX_DEPLOYMENT_TARGET": macos}  # uv's word for the oldest macOS to serve
+        self.accepted = ranked(python, platform, glibc, int(macos.split(".")[0]))
         (folder / "stubs").mkdir()
         for replacement in row.replaces:
             stub_wheel(folder / "stubs", replacement)

@@ -14,12 +14,13 @@ _LEGACY = {
 }
 
 
-def platform_tags(platform: str, glibc: int = 17) -> List[str]:
+def platform_tags(platform: str, glibc: int = 17, macos: int = 13) -> List[str]:
     """Return a platform's wheel tags, best first.
 
     Args:
         platform: a name in :data:`envsetup.knowledge.stacks.PLATFORMS`.
         glibc: minor version of glibc 2 that wheels may ask for.
+        macos: major version of macOS that wheels may ask for.
     """
     if platform.startswith("manylinux_"):
         arch = platform[len("manylinux_") :]
@@ -32,19 +33,19 @@ def platform_tags(platform: str, glibc: int = 17) -> List[str]:
         return [*out, f"linux_{arch}"]
     if platform.startswith("macosx_"):
         arch = platform[len("macosx_") :]
-        newest = [f"macosx_{major}_0" for major in range(15, 10, -1)]
+        newest = [f"macosx_{major}_0" for major in range(macos, 10, -1)]
         old = [f"macosx_10_{minor}" for minor in range(16, 8, -1)]
         return [f"{v}_{a}" for v in (*newest, *old) for a in (arch, "universal2")]
     return [platform]
 
 
-def ranked(python: str, platform: str, glibc: int = 17) -> Dict[Tag, int]:
+def ranked(python: str, platform: str, glibc: int = 17, macos: int = 13) -> Dict[Tag, int]:
     """Return every tag that ``python`` on ``platform`` accepts, with its rank (0 is best)."""
 
     def tags() -> Iterator[Tag]:
         major, minor = (int(part) for part in python.split("."))
         name = f"cp{major}{minor}"
-        platforms = platform_tags(platform, glibc)
+        platforms = platform_tags(platform, glibc, macos)
         abi = name + ("m" if (major, minor) < (3, 8) else "")
         yield from cpython_tags((major, minor), [abi], platforms)
         yield from compatible_tags((major, minor), name, platforms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, List, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 from envsetup.knowledge.stacks import Row, stacks
 from envsetup.machine.fact import Machine
@@ -80,18 +80,28 @@ def resolve(machine: Machine, wish: Wish) -> Resolution:
     """
     wish.check()
     rows = [row for stack in stacks() for row in stack.rows]
-    verdicts = [judge(row, machine, wish.python) for row in rows if wish.admits(row)]
+    wanted = _wanted(rows, machine, wish)
+    verdicts = [judge(row, machine, wish.python) for row in wanted]
     fitting = [v for v in verdicts if v.fits]
     refused = tuple(_nearest([v for v in verdicts if not v.fits]))
     if fitting:
         family = [v for v in fitting if v.row.family == fitting[0].row.family]
         return Resolution(min(family, key=lambda v: len(v.unknown)), refused)
-    others = [judge(row, machine) for row in rows if not wish.admits(row)]
-    alternatives: Dict[str, Verdict] = {}
-    for verdict in others:
-        if verdict.fits:
-            alternatives.setdefault(verdict.row.family, verdict)
-    return Resolution(None, refused, tuple(_advised(refused, list(alternatives.values()))))
+    others = [row for row in rows if row not in wanted]
+    return Resolution(None, refused, tuple(_advised(others, machine, wish, refused)))
+
+
+def _wanted(rows: Sequence[Row], machine: Machine, wish: Wish) -> List[Row]:
+    """Return the rows that the wish is about.
+
+    A backend alone is the documents' stack for it, the most preferred one that this system has: ``cuda`` is
+    TensorFlow GPU and not PyTorch where the toolkit is missing. The others then stand among the alternatives.
+    """
+    admitted = [row for row in rows if wish.admits(row)]
+    if wish.backend in (None, "auto") or wish.framework or wish.stack:
+        return admitted
+    here = [row for row in admitted if machine.system in row.systems] or admitted
+    return [row for row in here if row.family == here[0].family]
 
 
 def _nearest(refused: List[Verdict]) -> List[Verdict]:
@@ -102,7 +112,15 @@ def _nearest(refused: List[Verdict]) -> List[Verdict]:
     return list(seen.values())[:NEAREST]
 
 
-def _advised(refused: Tuple[Verdict, ...], fitting: List[Verdict]) -> List[Verdict]:
-    """Order what would work instead: the same framework first."""
-    framework = refused[0].row.framework if refused else None
-    return sorted(fitting, key=lambda v: v.row.framework != framework)
+def _advised(rows: Sequence[Row], machine: Machine, wish: Wish, refused: Sequence[Verdict]) -> List[Verdict]:
+    """Return what would work instead, one row a stack: the same backend first, then the same framework.
+
+    Where a stack has nothing for the Python that was asked for, another Python is part of the advice.
+    """
+    framework = wish.framework or (refused[0].row.framework if refused else None)
+    best: Dict[str, Verdict] = {}
+    for python in dict.fromkeys((wish.python, None)):
+        for verdict in (judge(row, machine, python) for row in rows):
+            if verdict.fits:
+                best.setdefault(verdict.row.family, verdict)
+    return sorted(best.values(), key=lambda v: (v.row.backend != wish.backend, v.row.framework != framework))

@@ -37,12 +37,14 @@ def codes(done: subprocess.CompletedProcess[bytes]) -> List[str]:
 def test_a_log_in_a_file_and_from_a_pipe(tmp_path: Path) -> None:
     log = tmp_path / "install.log"
     log.write_bytes(PROTOBUF)
-    for done in (
-        explain(log, "--json"),
-        explain("-", "--json", stdin=PROTOBUF),
-        explain("--json", stdin=PROTOBUF),
-    ):
+    piped = explain("-", "--json", stdin=PROTOBUF), explain("--json", stdin=PROTOBUF)
+    for done in (explain(log, "--json"), *piped):
         assert (done.returncode, codes(done)[0]) == (1, "protobuf-too-new")
+
+
+def test_powershells_utf_16() -> None:
+    done = explain("-", "--json", stdin=PROTOBUF.decode().encode("utf-16"))
+    assert codes(done)[0] == "protobuf-too-new"
 
 
 def test_nothing_is_said_plainly() -> None:
@@ -56,7 +58,7 @@ def test_facts_of_the_machine_where_it_happened(tmp_path: Path) -> None:
     log = b"ImportError: libdxcore.so: cannot open shared object file: No such file or directory\n"
     for facts, code in (
         ({"os": "linux", "wsl": False}, "directml-on-native-linux"),
-        ({"os": "linux", "wsl": 2, "os_version": "Windows 10 1809 (17763)"}, "wsl-windows-build-too-old"),
+        ({"os": "windows", "wsl": 2, "os_version": "Windows 10 build 17763"}, "wsl-windows-build-too-old"),
     ):
         case.write_text(json.dumps({"facts": facts}))
         assert codes(explain("-", "--json", "--machine", case, stdin=log))[0] == code
@@ -127,7 +129,8 @@ def test_output_passes_as_it_comes() -> None:
 
 
 def test_a_program_that_prints_without_end_is_kept_in_bounds() -> None:
-    program = "import sys; [print('x' * 1000) for _ in range(30000)]; sys.exit('Descriptors cannot be created directly')"
+    last = "sys.exit('Descriptors cannot be created directly')"
+    program = f"import sys; [print('x' * 1000) for _ in range(30000)]; {last}"
     command = [sys.executable, "-m", "envsetup", "explain", "--json", "--", *PYTHON, program]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120)
     assert (done.returncode, codes(done)[0]) == (1, "protobuf-too-new")

@@ -2,7 +2,8 @@
 
 The stack ``tiny`` has versions 1.0 and 2.0 and the shape of pytorch-directml: ``tiny-torch`` owns the
 package ``torch`` and replaces the distribution ``torch``, which ``tiny-vision`` requires. Its ``torch`` is a
-fake that answers the real probe with the right numbers, or fails as the variable FAKE_TORCH says.
+fake that answers the real probe with the right numbers, or, by the variable FAKE_TORCH, fails (``raise``,
+``hang``) or waits for a file (its path).
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ if _how == "raise":
     raise ImportError("FAKE_TORCH says so")
 if _how == "hang":
     time.sleep(600)
+while _how.startswith("/") and not os.path.exists(_how):
+    time.sleep(0.05)
 _step = sys.modules.get("_envsetup_probe.torch_step")
 if _step:
     def _train(self, device, network):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import subprocess
@@ -104,16 +105,20 @@ def test_a_killed_first_run_leaves_nothing_that_the_next_one_minds(bench: Bench)
 
 
 def test_two_runs_at_once_wait_for_each_other(bench: Bench) -> None:
-    bench.index.pause = 0.05
-    bench.index.fail("slow", "*.whl", times=2)
-    first = bench.start()
-    wait_for(lambda: bench.index.count("/simple/*") > 0)
-    second = bench.made()
-    _, err = first.communicate(timeout=60)
-    assert first.returncode == 0, err
-    assert "another run is working" in second.err and "nothing to do" in second.err
-    assert second.data["changed"] is False
+    go_on = bench.folder / "go on"
+    first = bench.start(FAKE_TORCH=str(go_on))
+    wait_for(lambda: any("main.py" in str(p["line"]) for p in processes_below(bench.target.parent)))
+    second = bench.start()
+    assert second.stderr is not None
+    while "another run is working" not in second.stderr.readline():
+        assert second.poll() is None
+    go_on.touch()
+    out, err = second.communicate(timeout=60)
+    assert "nothing to do" in err
+    assert json.loads(out)["changed"] is False
+    assert first.wait(60) == 0 and second.returncode == 0
     assert bench.left_over() == []
+    first.communicate()
 
 
 def test_two_names_of_one_place_are_one_place(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from tests.winlab.lab import Done, Lab
 
 pytestmark = [pytest.mark.winlab, pytest.mark.heavy(disk=4)]
 
-Call = Callable[..., Done[str]]
+Call = Callable[..., "Done[str]"]
 
 
 def data(done: Done[str], code: int = 0) -> Dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import functools
@@ -56,12 +57,14 @@ class Distribution:
     @functools.cached_property
     def record(self) -> Tuple[Entry, ...]:
         """The files that it installed; empty when it keeps no list."""
-        text = _read(self.info / "RECORD", _RECORD_LIMIT)
+        # A path can't hold a NUL, and csv raises for one before Python 3.11.
+        text = _read(self.info / "RECORD", _RECORD_LIMIT).replace("\0", "\ufffd")
         out = []
-        for row in csv.reader(io.StringIO(text, newline="")):
-            if len(row) >= 3 and row[0] and "\0" not in row[0]:
-                size = int(row[2]) if row[2].isdigit() else -1
-                out.append(Entry(row[0].replace("\\", "/"), row[1], size))
+        with contextlib.suppress(csv.Error):  # what comes after a line of 128 KiB is no record any more
+            for row in csv.reader(io.StringIO(text, newline="")):
+                if len(row) >= 3 and row[0]:
+                    size = int(row[2]) if row[2].isdecimal() else -1
+                    out.append(Entry(row[0].replace("\\", "/"), row[1], size))
         return tuple(out)
 
     @functools.cached_property

@@ -8,7 +8,7 @@ from typing import Iterator, Tuple
 from packaging.version import Version
 
 from envsetup.diagnose import releases
-from envsetup.diagnose.case import Case
+from envsetup.diagnose.case import ARM, Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules.unsatisfied import TENSORFLOW, failures, supports
 
@@ -67,15 +67,15 @@ def _glibc(case: Case) -> Iterator[Candidate]:
                 "glibc-too-old", 0.88, (seen.shown, case.evidence("glibc")), {"needs": needs, "has": str(has)}
             )
     if not case.log:
-        found = case.torch
-        needs = _needs(case, "torch", found.version) if found else ""
-        if needs and has < Version(needs):
-            yield Candidate(
-                "glibc-too-old",
-                0.7,
-                (case.evidence("glibc"), case.shown(found) if found else ""),
-                {"needs": needs, "has": str(has)},
-            )
+        for name, found in (("torch", case.torch), ("tensorflow", case.tensorflow)):
+            needs = _needs(case, name, found.version) if found and found.version else ""
+            if found and needs and has < Version(needs):
+                yield Candidate(
+                    "glibc-too-old",
+                    0.7,
+                    (case.evidence("glibc"), case.shown(found)),
+                    {"needs": needs, "has": str(has)},
+                )
 
 
 def _oldest_glibc(tags: str, arch: str) -> str:
@@ -180,7 +180,7 @@ def _platform_fits(case: Case, file: str) -> bool:
     python = Version(f"{match.group(1)}.{match.group(2)}") if match else None
     if python and case.python and python != case.python:
         return False
-    return not ("x86_64" in file and case.python_arch in ("aarch64", "armv7l"))
+    return not ("x86_64" in file and case.python_arch in ARM)
 
 
 def _pip_for(case: Case, package: str, version: Version | None) -> Tuple[str, str]:

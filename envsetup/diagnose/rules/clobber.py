@@ -72,6 +72,11 @@ def evaluate(case: Case) -> Iterator[Candidate]:
             # stock torch answers where the fork was installed
             yield Candidate(code, 0.86, (seen.shown, *evidence), values)
             return
+    gone = next((s for s in case.seen("no-module") if re.match(r"torch(\._C)?$", s.get("module"))), None)
+    if both and gone:
+        # one of the two was installed over the other's files, or removed with them
+        yield Candidate(code, 0.88, (gone.shown, *evidence), values)
+        return
     if both and fork:
         trouble = case.first("torch-no-cuda", "dml-api", "torch-ops", "library-error")
         if trouble or not case.log:

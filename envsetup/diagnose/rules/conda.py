@@ -67,7 +67,8 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     elif (mixed and words) or (
         not case.log
         and case.says(
-            r"(mix\w* .{0,20}channels?|-c conda-forge.{0,40}-c (pytorch|defaults|nvidia"
+            r"(mix\w* .{0,20}channels?|pytorch channel.{0,60}conda-forge|conda-forge.{0,60}pytorch channel"
+            r"|-c conda-forge.{0,40}-c (pytorch|defaults|nvidia"
             r"|anaconda)|-c (pytorch|defaults|nvidia|anaconda).{0,40}-c conda-forge)"
         )
     ):
@@ -82,6 +83,10 @@ def _channels(case: Case) -> Dict[str, List[str]]:
         if not channel or not _FRAMEWORK.match(name):
             continue
         found.setdefault(channel, []).append(name)
+    for name, release in case.packages.items():
+        channel = _channel(release.text) if not release.line else ""
+        if channel and _FRAMEWORK.match(name):
+            found.setdefault(channel, []).append(name)
     found.pop("pypi", None) if len(found) < 2 else None
     if set(found) <= {"pytorch", "nvidia", "defaults"} or set(found) <= {"conda-forge", "nvidia"}:
         return {} if len(found) < 2 or "conda-forge" not in found else found

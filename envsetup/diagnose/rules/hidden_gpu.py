@@ -51,6 +51,16 @@ def _visible(case: Case) -> Iterator[Candidate]:
         )
         beyond = count is not None and count > 0 and bool(numbers) and max(numbers) >= count
         unknown = count is None and bool(numbers) and max(numbers) > 0
+        if value.startswith("$"):
+            # a shell variable that was not set gives an empty list, or a word that is no index
+            if negative:
+                yield Candidate(
+                    code,
+                    0.84,
+                    (negative[0].shown, evidence),
+                    {"name": name, "value": value, "count": str(count or "fewer")},
+                )
+            continue
         values = {
             "name": name,
             "value": value or "(empty)",

@@ -15,13 +15,17 @@ _FRAMEWORKS = re.compile(
 )
 
 
+# the user says that it works, or where else
+_ELSEWHERE = r"terminal|console|shell|command line|prompt|works in|(?:python3?|ipython) (?:works?|shows?|sees?)"
+
+
 def evaluate(case: Case) -> Iterator[Candidate]:
     """Yield a finding when a framework that is installed somewhere can't be imported."""
     missing = next((s for s in case.seen("no-module") if _FRAMEWORKS.match(s.get("module"))), None)
     if missing is None or re.match(
         r"torch\.(_C|version)|torch\.dml|tensorflow\.(contrib|examples)", missing.get("module")
     ):
-        yield from _two_pythons(case, None)
+        yield from _kernel_without_gpu(case)
         return
     name = missing.get("module").split(".")[0]
     elsewhere = _elsewhere(case)
@@ -50,6 +54,16 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         yield Candidate("wrong-interpreter", 0.5, (missing.shown,), values)
 
 
+def _kernel_without_gpu(case: Case) -> Iterator[Candidate]:
+    """The same code finds the GPU in a terminal and not in a notebook: two environments."""
+    trouble = case.first("tf-no-gpu", "cuda-available", "torch-no-cuda")
+    if trouble is None or not case.about("jupyter") or not case.says(_ELSEWHERE):
+        return
+    yield Candidate(
+        "jupyter-kernel-wrong-env", 0.8, (trouble.shown, f"wanted: {case.wanted[:160]}"), {"module": "the package"}
+    )
+
+
 def _installed(case: Case, module: str) -> str:
     """Return evidence that the module was installed somewhere, or an empty string."""
     names = {
@@ -75,10 +89,8 @@ def _elsewhere(case: Case) -> bool:
     return bool(case.seen("installed-now", "already-satisfied"))
 
 
-def _two_pythons(case: Case, missing: Observation | None) -> Iterator[Candidate]:
+def _two_pythons(case: Case, missing: Observation) -> Iterator[Candidate]:
     """pip's folder and the folder of the traceback belong to different Pythons."""
-    if missing is None:
-        return
     into = _versions(case, ("already-satisfied", "installed-now", "said-pip"))
     ran: Set[str] = set()
     for seen in case.seen("python-path", "said-python"):

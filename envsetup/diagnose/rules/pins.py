@@ -13,6 +13,8 @@ from envsetup.diagnose.patterns import Observation
 
 CODE = "version-pin-conflict"
 _OTHERS = {"protobuf", "numpy", "h5py"}
+# any release of these conflicts with a torch that none of their rows allows
+_ONE_ROW_IS_ENOUGH = ("torch-directml", "pytorch-directml")
 _COMPANIONS = ("torchvision", "torchaudio", "torchtext")
 
 
@@ -82,7 +84,11 @@ def _table(case: Case) -> Iterator[Candidate]:
         asked = name in case.asked
         if found is None and not asked:
             continue
-        if found is not None and found.version is not None and found.version not in versions:
+        wanted, _ = releases.pinned(case.asked.get(name, ""))
+        version = found.version if found is not None and found.version is not None else wanted
+        if version is not None and version not in versions:
+            continue
+        if version is None and name not in _ONE_ROW_IS_ENOUGH:
             continue
         other = case.package(needs.name)
         if other is None or other.version is None or other.version in needs.specifier:
@@ -122,7 +128,7 @@ def _plugin(case: Case) -> Iterator[Candidate]:
     base = case.package("tensorflow-cpu", "tensorflow", "tensorflow-intel")
     about = plugin.name in case.words or plugin.name in case.asked
     goes_back = case.says(
-        r"downgrad|forces|replaces?\b|over an existing|goes back|back to 2\.10|pulls|uninstalls"
+        r"downgrad|forces|replaces?\b|over an existing|goes back|back to 2\.10|uninstalls"
     )
     if about and goes_back and base and base.version and base.version not in plugin.base_version:
         yield Candidate(

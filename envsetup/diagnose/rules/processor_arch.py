@@ -8,7 +8,7 @@ from typing import Iterator, Tuple
 from packaging.version import Version
 
 from envsetup.diagnose import releases
-from envsetup.diagnose.case import Case
+from envsetup.diagnose.case import ARM, Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.patterns import Observation
 from envsetup.diagnose.releases import minor
@@ -28,13 +28,19 @@ def _trouble(case: Case) -> Tuple[str, ...]:
         "uv-platform",
         "no-version",
         "no-matching",
-        "wheel-refused",
+        *(() if _refused_here(case) else ("wheel-refused",)),
         "uv-no-wheel-here",
         "uv-no-matching-platform",
         "uv-no-version",
         "torch-placeholder",
     )
     return (seen.shown,) if seen else ()
+
+
+def _refused_here(case: Case) -> bool:
+    """The wheel that was refused is for this very processor: something else about it does not fit."""
+    tags = {"aarch64": "aarch64|arm64", "armv7": "armv7l|armhf", "armv6": "armv6l"}.get(case.python_arch, "")
+    return bool(tags) and any(re.search(tags, s.get("file")) for s in case.seen("wheel-refused"))
 
 
 def _asks_cuda(case: Case) -> str:
@@ -151,8 +157,8 @@ def _mac_requirement(case: Case) -> Tuple[str, str, str] | None:
             "2.2.2" if last == last_torch else str(last),
         )
     for failure in failures(case):
-        if failure.package in ("torch", "torchvision", "torchaudio") and failure.offered is not None:
-            top = max((v for v in failure.offered), default=None)
+        if failure.package in ("torch", "torchvision", "torchaudio"):
+            top = max(failure.offered or (), default=None)
             if (top and minor(top) == str(last_torch)) or (
                 failure.version and Version(minor(failure.version)) > last_torch
             ):
@@ -211,7 +217,7 @@ def _apple_only(case: Case) -> Iterator[Candidate]:
 def _arm(case: Case) -> Iterator[Candidate]:
     if case.system == "macos":
         return
-    arm = case.python_arch in ("aarch64", "armv7l", "arm64") or case.arch in ("aarch64", "armv7l")
+    arm = case.python_arch in ARM or case.arch in ARM
     tags = [
         s
         for s in case.seen("uv-no-matching-platform", "uv-platform")
@@ -244,6 +250,8 @@ def _arm(case: Case) -> Iterator[Candidate]:
     values = {"requirement": _requirement(case)}
     if trouble or refused:
         yield Candidate("arch-unsupported-arm64", 0.9, (*trouble, *evidence), values)
+    elif not case.log and _before_arm(case):
+        yield Candidate("arch-unsupported-arm64", 0.8, evidence, values)
     elif _cuda_index(case):
         return  # its wheels for Arm are on PyTorch's CUDA indexes: see torch_build
     elif case.seen("torch-no-cuda", "tf-no-gpu") or (
@@ -253,6 +261,18 @@ def _arm(case: Case) -> Iterator[Candidate]:
         yield Candidate("arch-unsupported-arm64", 0.94, ((seen.shown,) if seen else ()) + evidence, values)
     elif case.about("directml") or (case.about("cuda") and not case.log):
         yield Candidate("arch-unsupported-arm64", 0.7, evidence, values)
+
+
+def _before_arm(case: Case) -> bool:
+    """Say whether the release in question has no wheel for this processor at all."""
+    thirty_two = case.python_arch in ("armv7", "armv6")
+    if thirty_two and (case.about("tensorflow") or case.about("torch")):
+        return True
+    first = Version(case.tables.tensorflow_head["linux-aarch64-from"])
+    found = case.tensorflow
+    if case.windows or found is None or found.version is None:
+        return False
+    return case.system in ("linux", "wsl") and Version(minor(found.version)) < first
 
 
 def _cuda_index(case: Case) -> bool:

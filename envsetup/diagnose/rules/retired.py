@@ -83,7 +83,7 @@ def _stub(case: Case) -> Iterator[Candidate]:
     said = case.first("stub")
     fetched = [s for s in case.seen("sdist-fetched") if _is_stub(case, s.get("package"), s.get("version"))]
     failed = case.first("setup-failed", "invalid-requirement")
-    asked = next((name for name in case.asked if name in STUBS), "")
+    asked = next((name for name in case.asked_of_pip if name in STUBS), "")
     if said:
         name = canonicalize_name(said.get("package", "package2", "package3", "package4"))
         # torch's own placeholders appear where no wheel fits: another rule says why
@@ -110,7 +110,7 @@ def _stub(case: Case) -> Iterator[Candidate]:
 
 def _stub_asked(case: Case) -> Iterator[Candidate]:
     """No log, and a command that takes the stub: without a version, or with the stub's."""
-    for name, spec in case.asked.items():
+    for name, spec in case.asked_of_pip.items():
         row = case.tables.packages.get(name)
         if case.log or row is None or not row.stub_from:
             continue

@@ -50,7 +50,6 @@ def _cpu(case: Case) -> Iterator[Candidate]:
         and torch.version is not None
         and case.windows
         and case.package("pytorch") is None
-        and torch.line > 0
     )
     wants_cuda = (
         case.nvidia
@@ -75,7 +74,7 @@ def _cpu(case: Case) -> Iterator[Candidate]:
     elif (local_cpu or none) and (false or case.about("gpu")):
         yield Candidate(CPU, 0.86, tuple(evidence), values)
     elif false and windows_plain:
-        yield Candidate(CPU, 0.8, tuple(evidence), values)
+        yield Candidate(CPU, 0.8 if torch and torch.line else 0.72, tuple(evidence), values)
     elif false and case.nvidia and not case.value("driver.nvidia") and torch is None:
         case.need("packages", "torch's version with its label (+cpu or +cuXXX)")
         yield Candidate(CPU, 0.45, tuple(evidence), values)

@@ -147,6 +147,7 @@ def test_a_record_that_makes_no_sense_is_no_crash(site: Site) -> None:
         "odd-1.dist-info/RECORD", b'"\xff\nx,y\n,,\n"a\0b",sha256=x,1\nnumpy/__init__.py,sha256=zz,-5\n'
     )
     site.write("odd-2.dist-info/METADATA", "")
+    site.write("odd-3.dist-info/RECORD", "x" * 200_000 + ",sha256=1,1\n" + "٣,a,٣\n")
     assert "damaged-file" not in codes(site.seen(look))
 
 
