@@ -378,7 +378,11 @@ class Case:
         labels = [*self.index_labels, *(p.local for p in self.packages.values() if p.local)]
         if any(label.startswith("cu") for label in labels):
             found.add("cuda")
-        if any(label.startswith("rocm") for label in labels) or self.seen("rocm-no-code"):
+        if any(label.startswith("rocm") for label in labels) or any(
+            # CUDA says "no kernel image" in the same words
+            re.search(r"hip|rocblas|tensile|code object", s.text, re.IGNORECASE)
+            for s in self.seen("rocm-no-code")
+        ):
             found.add("rocm")
         if self.seen("conda-prompt", "conda-unsatisfiable", "conda-not-found"):
             found.add("conda")

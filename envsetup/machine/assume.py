@@ -57,6 +57,8 @@ def overlay(machine: Machine, assumptions: Sequence[str]) -> Machine:
     if not assumptions:
         return machine
     stated = _parse(assumptions)
+    if stated.get("libc") == ["musl"] and "glibc" in stated:
+        raise UsageError("--assume: libc=musl and glibc= contradict each other.", "Leave one of them out.")
     machine = _base(machine, stated)
     facts: Dict[str, Fact] = {}
     for key, make in _FACTS.items():

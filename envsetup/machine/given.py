@@ -10,7 +10,7 @@ from envsetup.errors import UsageError
 from envsetup.machine.fact import Fact, Machine
 from envsetup.machine.host import Unreadable
 from envsetup.machine.interpreter_places import Candidate
-from envsetup.machine.interpreters import examine
+from envsetup.machine.interpreters import base_of, examine
 from envsetup.machine.real import RealHost
 
 
@@ -27,11 +27,15 @@ def with_interpreter(machine: Machine, python: str | None) -> Tuple[Machine, str
             python = ".".join(python.split(".")[:2])
         return machine, python
     path = Path(os.path.abspath(python))  # noqa: PTH100 - a link stays a link: it may be a venv's
+    host = RealHost()
     try:
-        found = examine(RealHost(), Candidate(str(path), "command line"), machine.value("arch"))
+        # An environment made from another one would break when that one goes.
+        named = Candidate(str(path), "command line")
+        base = next(c for c in (base_of(host, named), named) if host.stat(c.path) or c is named)
+        found = examine(host, base, machine.value("arch"))
     except Unreadable as error:
         raise UsageError(f"{python} does not start: {error}", "Give a version or another path.") from None
     if found is None:
         raise UsageError(f"{python} is no Python interpreter.", "Give a version such as 3.8, or a path.")
-    rest = [p for p in machine.value("python") or () if p["path"] != str(path)]
-    return machine.with_facts([Fact("python", [found, *rest], "command line")]), str(path)
+    rest = [p for p in machine.value("python") or () if p["path"] != base.path]
+    return machine.with_facts([Fact("python", [found, *rest], "command line")]), base.path

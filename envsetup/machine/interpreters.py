@@ -51,7 +51,7 @@ def _bases(host: Host, candidates: List[Candidate]) -> List[Candidate]:
     """Return each interpreter once; for one of a virtual environment, the one that it was made from."""
     seen: Dict[str, Candidate] = {}
     for candidate in candidates:
-        for base in (_base(host, candidate), candidate):
+        for base in (base_of(host, candidate), candidate):
             try:
                 real = base.path if base.store else host.real_path(base.path)
             except Unreadable:
@@ -65,8 +65,12 @@ def _bases(host: Host, candidates: List[Candidate]) -> List[Candidate]:
     return list(seen.values())
 
 
-def _base(host: Host, candidate: Candidate) -> Candidate:
-    """Follow pyvenv.cfg, beside the program or one folder above, to the base interpreter."""
+def base_of(host: Host, candidate: Candidate, steps: int = 8) -> Candidate:
+    """Follow pyvenv.cfg, beside the program or one folder above, to the base interpreter.
+
+    Args:
+        steps: how many environments, each made from the next, are followed.
+    """
     folder, _, name = candidate.path.replace("\\", "/").rpartition("/")
     for place in (folder.rpartition("/")[0], folder):
         text = None
@@ -80,11 +84,12 @@ def _base(host: Host, candidate: Candidate) -> Candidate:
                 else re.sub(r"^(python[\d.]*|pypy[\d.]*).*", r"\1", name)
             )
             version = re.match(r"\d+\.\d+\.\d+", fields.get("version") or fields.get("version_info") or "")
-            return dataclasses.replace(
+            made_from = dataclasses.replace(
                 candidate,
                 path=host.join(fields["home"], program),
                 version=version.group(0) if version else None,
             )
+            return base_of(host, made_from, steps - 1) if steps > 1 else made_from
     return candidate
 
 

@@ -10,7 +10,9 @@ from envsetup.machine.fact import Fact
 from envsetup.machine.system import WINDOWS_11, architecture
 
 SOURCE = "report"
-_ARCH = re.compile(r"\b(x86[_-]64|amd64|x64|arm64e?|aarch64|armv[67]l|armv7|armhf|i[3-6]86|x86)\b", re.IGNORECASE)
+_ARCH = re.compile(
+    r"\b(x86[_-]64|amd64|x64|arm64e?|aarch64|armv[67]l|armv7|armhf|i[3-6]86|x86)\b", re.IGNORECASE
+)
 _NAMES = {"armhf": "armv7l", "armv7": "armv7l"}
 # Release names and builds: Microsoft's "Windows 10 release information" and "Windows 11 release information".
 _RELEASES = {

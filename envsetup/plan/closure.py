@@ -143,9 +143,11 @@ class _Resolver:
     ) -> List[Package]:
         limits = self.folder / "constraints.txt"
         provided = [r.provided for r in self.row.replaces] if stubs else []
-        limits.write_text("\n".join([*map(str, self.row.ceilings), *provided, *pins]), encoding="utf-8")
+        limited = "\n".join([*map(str, self.row.ceilings), *provided, *pins])
+        limits.write_text(limited, encoding="utf-8")
         arguments = ["pip", "compile", "-", *map(str, files), *self.target]
-        arguments += ["--format=pylock.toml", "--no-header", f"--constraints={limits}"]
+        arguments += ["--format=pylock.toml", "--no-header"]
+        arguments += [f"--constraints={limits}"] if limited else []  # uv warns of an empty file
         arguments += [f"--constraints={file}" for file in constraint_files(self.env)]
         arguments += [f"--find-links={self.folder / 'stubs'}"] if provided else []
         arguments += [] if deps else ["--no-deps"]

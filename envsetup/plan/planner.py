@@ -112,7 +112,7 @@ def make_plan(
                 report=report,
             )
         except ClosureError as error:
-            raise _conflict(error, row) if additions else error from None
+            raise (_conflict(error, row) if additions else _not_there(error, row, env)) from None
     steps = order(row, lock, as_documented=as_documented, provides=provides, probe=probe)
     return Plan(verdict, resolution, lock, steps, wish_key, given, tuple(machine.assumed))
 
@@ -120,6 +120,19 @@ def make_plan(
 def index_settings(row: Row, env: Mapping[str, str]) -> Mapping[str, str]:
     """Return uv's settings with the index that the row needs besides the default one."""
     return uv.with_index(env, index_url(row.index, env)) if row.index else env
+
+
+def _not_there(error: ClosureError, row: Row, env: Mapping[str, str]) -> ClosureError:
+    """Return uv's explanation of why a row can't be resolved, with the index that should have it."""
+    if not row.index or error.hint:
+        return error
+    where = uv.mask(index_url(row.index, env))
+    mirror = f"ENVSETUP_INDEX_{row.index.partition('/')[0].upper()}"
+    return ClosureError(
+        f"{row.name} is not to be had. {error.message}",
+        f"It comes from {where}, which lacks it ({mirror} names another one). "
+        f"`envsetup stacks {row.family}` lists other builds, which --stack takes.",
+    )
 
 
 def _conflict(error: ClosureError, row: Row) -> ClosureError:

@@ -102,7 +102,7 @@ def _capability(gpu: Adapter, needs: Needs, source: str) -> Tuple[List[str], Lis
         fix = (
             "take a build with a newer CUDA"
             if newer
-            else "take an older build, which still has code for this GPU"
+            else "take an older build if one has code for this GPU, or a DirectML or CPU stack"
         )
         return [], [dataclasses.replace(unmet[0], fix=fix)]
     if needs.capability is not None and not needs.capability.contains(capability):

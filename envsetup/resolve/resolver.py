@@ -105,11 +105,18 @@ def _wanted(rows: Sequence[Row], machine: Machine, wish: Wish) -> List[Row]:
 
 
 def _nearest(refused: List[Verdict]) -> List[Verdict]:
-    """Order refusals by how much is amiss; of rows refused for the very same reasons, keep the newest."""
-    seen: Dict[Tuple[Unmet, ...], Verdict] = {}
-    for verdict in sorted(refused, key=lambda v: len(v.unmet)):
-        seen.setdefault(verdict.unmet, verdict)
-    return list(seen.values())[:NEAREST]
+    """Order refusals by how much is amiss; another system or processor is the most.
+
+    Of a stack's rows that are refused over the same facts, the newest stays, and the oldest, which asks for
+    the smallest step (a driver of 450 where the newest wants 580).
+    """
+    groups: Dict[Tuple[str, ...], List[Verdict]] = {}
+    for verdict in refused:
+        groups.setdefault((verdict.row.family, *(u.fact for u in verdict.unmet)), []).append(verdict)
+    kept = []
+    for group in groups.values():
+        kept += [group[0]] if group[0].unmet == group[-1].unmet else [group[0], group[-1]]
+    return sorted(kept, key=lambda v: (v.unmet[0].fact in ("os", "arch"), len(v.unmet)))[:NEAREST]
 
 
 def _advised(rows: Sequence[Row], machine: Machine, wish: Wish, refused: Sequence[Verdict]) -> List[Verdict]:

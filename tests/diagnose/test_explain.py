@@ -99,3 +99,32 @@ def test_a_broken_rule_does_not_end_the_diagnosis(monkeypatch: pytest.MonkeyPatc
 def test_a_text_stream_works_too() -> None:
     found: Diagnosis = explain(io.StringIO(PROTOBUF.decode()))
     assert found.findings[0].code == "protobuf-too-new"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "log", "code"),
+    [
+        ("torch.cuda.is_available()", b">>> False\n", "torch-cpu-build-installed"),
+        ("print the time", b"False\n", None),
+        ("torch.cuda.is_available()", b"True\n", None),
+    ],
+)
+def test_a_bare_answer_is_read_with_its_question(wanted: str, log: bytes, code: str | None) -> None:
+    machine = Machine.of(
+        [
+            Fact("os", "windows", "report"),
+            Fact("driver.nvidia", "537.13", "report"),
+            Fact("packages", {"torch": "2.1.0"}, "report"),
+        ]
+    )
+    found = explain(io.BytesIO(log), machine, wanted)
+    assert (found.findings[0].code if found.findings else None) == code
+
+
+def test_a_systems_name_gives_its_c_library() -> None:
+    machine = Machine.of(
+        [Fact("os", "linux", "report"), Fact("wsl", 0, "report"), Fact("os-version", "CentOS 7", "report")]
+    )
+    found = explain(io.BytesIO(b""), machine, "pip install torch==2.6.0")
+    assert found.findings[0].code == "glibc-too-old"
+    assert any("derived: CentOS 7" in evidence for evidence in found.findings[0].evidence)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from envsetup.knowledge.files import constraints
-from envsetup.knowledge.hardware import architecture, cuda_toolkit
+from envsetup.knowledge.gpu_table import vendor_table
+from envsetup.knowledge.hardware import architecture, capability, cuda_toolkit
 from envsetup.knowledge.stacks import load_stack, stacks
 from envsetup.knowledge.toml import KnowledgeError, load
 from envsetup.plan.lock import lock_path, read_lock
 
 ROWS = [row for stack in stacks() for row in stack.rows]
+AMD_GFX = {chip.gfx for chip in vendor_table("amd").by_id.values()}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{row.platforms[0]}")
@@ -45,7 +47,35 @@ def test_what_a_row_needs_is_in_the_hardware_tables(row):
     for needs in row.needs.values():
         for vendor, floor in needs.gpu.items():
             assert floor == "*" or architecture(vendor, floor) is not None
-        assert needs.cuda is None or cuda_toolkit(needs.cuda) is not None
+        for toolkit in (needs.cuda, needs.runtime):
+            assert toolkit is None or cuda_toolkit(toolkit) is not None
+        assert all(capability(code) >= (3, 5) for code in (*needs.sm, *needs.ptx))
+        assert set(needs.gfx) <= AMD_GFX
+        assert not needs.sm or needs.cuda or needs.runtime
+
+
+def test_a_row_of_another_index_pins_its_label_so_that_the_default_index_can_not_serve():
+    for row in (row for row in ROWS if row.index):
+        label = row.index.rpartition("/")[2]
+        pins = {r.name: r.specifier for r in row.install}
+        for name in ("torch", "torchvision"):
+            (pin,) = pins[name]
+            assert pin.version.endswith(f"+{label}"), row.name
+
+
+def test_no_two_rows_are_the_same_for_one_system_and_platform():
+    seen = [(row.name, row.index, system, p) for row in ROWS for system in row.systems for p in row.platforms]
+    assert len(seen) == len(set(seen))
+
+
+def test_builds_of_one_release_keep_the_order_of_the_file(tmp_path):
+    file = tmp_path / "x.toml"
+    row = '[[row]]\nversion = "{0}"\npython = ["3.8"]\ninstall = ["x=={0}"]\ncut-off = "2022-01-01"\n'
+    rows = "".join(row.format(version) for version in ("2.0", "2.0+cu2", "2.0+cu1", "2.1+cu1"))
+    file.write_text(GOOD + rows, "utf-8")
+    assert [r.version for r in load_stack(load(file)).rows] == [
+        "2.1+cu1", "2.0", "2.0", "2.0+cu2", "2.0+cu1", "1.0"
+    ]  # fmt: skip
 
 
 GOOD = """name = "x"

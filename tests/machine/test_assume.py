@@ -65,6 +65,8 @@ def test_what_an_assumption_says(text):
         "cuda",
         "=1",
         "colour=red",
+        "libc=bionic",
+        "python=3.8-64",
         "CUDA=10.1",
         "cuda=ten",
         "cuda=",
@@ -98,7 +100,13 @@ def test_a_wrong_assumption_is_a_usage_error_that_lists_the_keys(text):
 
 
 @pytest.mark.parametrize(
-    "pair", [["os=linux", "os=windows"], ["glibc=2.31", "glibc=2.17"], ["os=macos", "wsl=2"]]
+    "pair",
+    [
+        ["os=linux", "os=windows"],
+        ["glibc=2.31", "glibc=2.17"],
+        ["os=macos", "wsl=2"],
+        ["libc=musl", "glibc=2.31"],
+    ],
 )
 def test_assumptions_that_contradict_each_other_are_refused(pair):
     with pytest.raises(UsageError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Tuple
@@ -17,6 +18,11 @@ from envsetup.diagnose.checks.target import Target
 from envsetup.knowledge.stacks import stacks
 from envsetup.machine.fact import Fact, Machine
 from envsetup.plan.lock import Package, parse_lock
+
+_ASKED_FOR = re.compile(
+    r"(torch|pytorch|tensorflow|tf-nightly|tensorboard|keras|numpy|protobuf|h5py|jax|onnx|openvino|nvidia-|pip$"
+    r"|triton|cpuonly|mxnet|plaidml|tvm|apache-tvm|intel-extension)"
+)
 
 
 class Once:
@@ -85,6 +91,11 @@ class Context:
         return sizes
 
     @functools.cached_property
+    def facts_in_question(self) -> Machine:
+        """The facts that rules are asked about: see :func:`in_question`."""
+        return in_question(self.facts)
+
+    @functools.cached_property
     def locked(self) -> Mapping[str, Package]:
         """What the receipt says was installed, by name; empty without a receipt."""
         receipt = self.target.receipt if self.target else None
@@ -130,6 +141,19 @@ class Context:
         versions = {name: d.version for name, d in self.packages.items()}
         where = str(target.prefix)
         return self.machine.with_facts([Fact("python", [python], where), Fact("packages", versions, where)])
+
+
+def in_question(machine: Machine) -> Machine:
+    """Return the facts with only those packages that rules ask for.
+
+    Rules also look for words in names, as people say what they want; a package such as ``lazy-object-proxy``
+    says nothing of a proxy.
+    """
+    fact = machine.get("packages")
+    if not fact.known:
+        return machine
+    kept = {name: version for name, version in fact.value.items() if _ASKED_FOR.match(name)}
+    return machine.with_facts([dataclasses.replace(fact, value=kept)])
 
 
 def same(one: str, other: str) -> bool:

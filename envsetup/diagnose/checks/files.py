@@ -196,13 +196,14 @@ def _damaged(
         if gone and distribution.name in context.replacements and _mingled(f.path for f in gone):
             yield _emptied(distribution, gone)
             continue
-        conda = context.target is not None and context.target.kind == "conda"  # it edits texts itself
+        # conda edits texts, and a distribution strips libraries and knows no RECORD.
+        own = context.target is None or context.target.kind == "venv"
         for fault in sorted(faults, key=lambda f: (not f.fatal, f.path)):
             text = f"{distribution.name}: {fault.path} {fault.what}"
             if fault.fatal:
                 fatal.append(text)
                 names.append(distribution.name)
-            elif not conda and _CODE.search(fault.path):
+            elif own and _CODE.search(fault.path):
                 changed.append(text)
     if fatal:
         values = {

@@ -66,7 +66,7 @@ def _known_causes(context: Context, libraries: List[MissingLibrary]) -> Iterable
         Line(n, f"ImportError: {library.soname}: cannot open shared object file: No such file or directory")
         for n, library in enumerate(libraries, 1)
     ]
-    findings = diagnose(lines, context.facts, "").findings
+    findings = diagnose(lines, context.facts_in_question, "").findings
     evidence = tuple(f"{library.soname} is not found; {_needed(library.needed_by)}" for library in libraries)
     if findings:
         best = findings[0]

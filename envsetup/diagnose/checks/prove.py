@@ -33,7 +33,7 @@ def look(context: Context) -> Seen:
         return Seen(detail=f"a training step ran on {report.device}", data=data)
     problems: List[Problem] = []
     log = io.BytesIO(f"{report.log}\n{report.reason}\n".encode("utf-8", "replace"))
-    for finding in explain(log, context.facts, "").findings:
+    for finding in explain(log, context.facts_in_question, "").findings:
         if finding.severity == "error" and finding.score >= SURE:
             candidate = Candidate(finding.code, finding.score, finding.evidence)
             problems.append(Problem(candidate, fix=finding.fix))

@@ -75,7 +75,12 @@ def plan(results: Iterable[Result], context: Context) -> Plan | None:
     if not wanted:
         return None
     data = target.receipt.data
-    replaces = tuple(Replacement(**r) for r in data.get("replaces", ()))
+    try:
+        replaces = tuple(Replacement(**r) for r in data.get("replaces", ()))
+    except TypeError:
+        raise BuildError(
+            f"The receipt of {target.prefix} can't be read.", "envsetup create --replace"
+        ) from None
     last = {r.by for r in replaces}
     restore = {name for name in wanted.restore if name in context.locked}
     # What goes may have shared files with the replacement, and with what else owns the same package.

@@ -16,8 +16,30 @@ from envsetup.resolve.resolver import judge, resolve
 from envsetup.resolve.verdict import Unmet
 from envsetup.resolve.wish import Wish
 
-# Rules that look at packages alone; other checks ask them, or look at the very files.
-PACKAGE_RULES = frozenset({"ceilings", "vision", "pins", "tf_plugin", "clobber"})
+# The rules that facts alone can decide. The others read logs and what people say, or look at versions, which
+# the check of versions asks them for.
+RULES_OF_FACTS = frozenset(
+    [
+        "adapters",
+        "avx",
+        "c_library",
+        "capability",
+        "cuda_toolkit",
+        "cudnn",
+        "directml_linux",
+        "driver",
+        "hidden_gpu",
+        "interpreter",
+        "processor_arch",
+        "python_build",
+        "rocm",
+        "tf_windows",
+        "torch_build",
+        "windows_build",
+        "windows_files",
+        "wsl",
+    ]
+)
 
 # Whether something can be installed is beside the point where it is installed: builds of conda and of one's
 # own are in no table, and the check of wheels looks at the very tags.
@@ -71,7 +93,7 @@ def look(context: Context) -> Seen:
     if context.target is None:
         return _machine_alone(context)
     kind = recognise(context)
-    candidates = _candidates(Case(context.facts, [], ""))
+    candidates = _candidates(Case(context.facts_in_question, [], ""))
     problems = [Problem(c, _severity(c.code, kind)) for c in candidates if _matters(c.code, kind)]
     problems += _lacking(context, kind, {problem.candidate.code for problem in problems})
     return Seen(tuple(problems), detail=_shown(context))
@@ -102,14 +124,21 @@ def _severity(code: str, kind: Kind | None) -> str:
 
 
 def _candidates(case: Case) -> List[Candidate]:
+    """Return what the rules say; one that breaks is told, and the others still speak."""
     best: Dict[str, Candidate] = {}
+    broken: List[Candidate] = []
     for rule in RULES:
-        if rule.__module__.rsplit(".", 1)[-1] in PACKAGE_RULES:
+        name = rule.__module__.rsplit(".", 1)[-1]
+        if name not in RULES_OF_FACTS:
             continue
-        for candidate in rule(case):
-            if candidate.score >= FLOOR and candidate.score > best.get(candidate.code, _NONE).score:
-                best[candidate.code] = candidate
-    return sorted(best.values(), key=lambda c: -c.score)
+        try:
+            for candidate in rule(case):
+                if candidate.score >= FLOOR and candidate.score > best.get(candidate.code, _NONE).score:
+                    best[candidate.code] = candidate
+        except Exception as error:
+            why = f"the rule {name}: {type(error).__name__}: {error}"
+            broken.append(Candidate("check-failed", 0.3, (why,), {"check": "system", "why": why}))
+    return [*sorted(best.values(), key=lambda c: -c.score), *broken[:1]]
 
 
 _NONE = Candidate("", 0.0)

@@ -9,7 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.checks.check import Problem, Repair, Seen
-from envsetup.diagnose.checks.context import Context
+from envsetup.diagnose.checks.context import Context, in_question
 from envsetup.diagnose.checks.recognise import recognise
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules import ceilings, pins, tf_plugin, vision
@@ -24,7 +24,7 @@ def look(context: Context) -> Seen:
     versions = {d.name: d.version for d in context.installed}
     versions.update((name, d.version) for name, d in context.packages.items())
     packages = Fact("packages", versions, context.facts.get("packages").source)
-    case = Case(context.facts.with_facts([packages]), [], "")
+    case = Case(in_question(context.facts.with_facts([packages])), [], "")
     found: Dict[str, Candidate] = {}
     for rule in (ceilings, vision, pins, tf_plugin):
         for candidate in rule.evaluate(case):

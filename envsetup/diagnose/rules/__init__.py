@@ -35,6 +35,7 @@ from envsetup.diagnose.rules import (
     vision,
     windows_build,
     windows_files,
+    words,
     wsl,
 )
 
@@ -72,5 +73,6 @@ RULES: Tuple[Rule, ...] = tuple(
         conda,
         rocm,
         benign,
+        words,
     )
 )

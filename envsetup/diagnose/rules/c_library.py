@@ -67,15 +67,26 @@ def _glibc(case: Case) -> Iterator[Candidate]:
                 "glibc-too-old", 0.88, (seen.shown, case.evidence("glibc")), {"needs": needs, "has": str(has)}
             )
     if not case.log:
-        for name, found in (("torch", case.torch), ("tensorflow", case.tensorflow)):
-            needs = _needs(case, name, found.version) if found and found.version else ""
-            if found and needs and has < Version(needs):
+        for name, version, shown in _wanted(case):
+            needs = _needs(case, name, version)
+            if needs and has < Version(needs):
                 yield Candidate(
                     "glibc-too-old",
                     0.7,
-                    (case.evidence("glibc"), case.shown(found)),
+                    (case.evidence("glibc"), shown),
                     {"needs": needs, "has": str(has)},
                 )
+
+
+def _wanted(case: Case) -> Iterator[Tuple[str, Version, str]]:
+    """Yield (name, version, evidence) of each release that is installed or asked for by its number."""
+    for name, found in (("torch", case.torch), ("tensorflow", case.tensorflow)):
+        if found and found.version:
+            yield name, found.version, case.shown(found)
+    for name, spec in case.asked_of_pip.items():
+        version, _ = releases.pinned(spec)
+        if version:
+            yield name, version, f"wanted: {name}{spec}"
 
 
 def _oldest_glibc(tags: str, arch: str) -> str:
@@ -104,7 +115,7 @@ def _musl(case: Case) -> Iterator[Candidate]:
     if loader and case.system not in ("windows", "macos"):
         yield Candidate("musl-alpine", 0.93, (loader.shown,), {})
         return
-    musl = case.value("libc") == "musl" or bool(said) or case.says(r"\balpine\b|\bmusl\b")
+    musl = case.value("libc") == "musl" or bool(said) or case.says(r"\balpine|\bmusl")
     if not musl or case.system in ("windows", "macos"):
         return
     evidence = (
@@ -159,6 +170,15 @@ def _old_pip(case: Case) -> Iterator[Candidate]:
                 {"needs": known, "tag": name, "has": str(has)},
             )
             return
+    for package, version, shown in _wanted(case) if not case.log and case.asked_of_pip else ():
+        known, name = _pip_for(case, package, version)
+        if known and has < Version(known) and supports(case, package, version) is not False:
+            yield Candidate(
+                "pip-too-old-for-manylinux",
+                0.72,
+                (shown, evidence),
+                {"needs": known, "tag": name, "has": str(has)},
+            )
     for failure in failures(case):
         known, name = _pip_for(case, failure.package, failure.version)
         if known and has < Version(known):

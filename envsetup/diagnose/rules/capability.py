@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Iterator, Sequence, Tuple
 
+from packaging.version import Version
+
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.patterns import Observation
@@ -98,6 +100,11 @@ def _torch_said(case: Case) -> Iterator[Candidate]:
             _values(case, seen.get("gpu"), has, low or "3.5", high),
         )
         return
+    for seen in case.seen("torch-gpu-old-words"):
+        if "too old" in seen.text or seen.get("min"):
+            low = seen.get("min") or "3.5"
+            yield Candidate(LOW, 0.86, (seen.shown,), _values(case, "", case.capability, low, ""))
+            return
 
 
 def _kernel_image(case: Case) -> Iterator[Candidate]:
@@ -113,8 +120,12 @@ def _kernel_image(case: Case) -> Iterator[Candidate]:
     if not has:
         case.need("gpu", "which NVIDIA GPU it is (nvidia-smi -L)")
         case.need("packages", "which build of the framework it is (its version with +cuXXX)")
-        yield Candidate(NEW, 0.4, (image.shown,), _values(case, "", "", "", ""))
-        yield Candidate(LOW, 0.38, (image.shown,), _values(case, "", "", "", ""))
+        # builds of CUDA 12.8 and later left old GPUs behind, earlier ones don't know Blackwell
+        needed, why = cuda_needed(case)
+        recent = bool(needed) and Version(needed) >= Version("12.8")
+        shown = (image.shown, *((why,) if why else ()))
+        yield Candidate(NEW, 0.38 if recent else 0.42, shown, _values(case, "", "", "", ""))
+        yield Candidate(LOW, 0.46 if recent else 0.4, shown, _values(case, "", "", "", ""))
         return
     side, evidence, low, high = _side(case, has)
     if not side:

@@ -16,7 +16,7 @@ from envsetup.diagnose.releases import Release
 
 _SIGNS = {
     "protobuf-too-new": ("protobuf-new",),
-    "numpy-too-new": ("numpy-abi", "numpy-alias", "numpy-symbolic", "numpy-dtype-size"),
+    "numpy-too-new": ("numpy-abi", "numpy-abi-numbers", "numpy-alias", "numpy-symbolic", "numpy-dtype-size"),
     "h5py-too-new": ("h5py-decode",),
 }
 _PACKAGES = {"protobuf-too-new": "protobuf", "numpy-too-new": "numpy", "h5py-too-new": "h5py"}
@@ -78,6 +78,10 @@ def _one(case: Case, code: str, signs: list[Observation]) -> Iterator[Candidate]
 def _counts(case: Case, seen: Observation) -> bool:
     if seen.name == "numpy-dtype-size":
         return int(seen.get("expected") or 0) > int(seen.get("got") or 0) and seen.get("expected") == "96"
+    numbers = case.first("numpy-abi-numbers")
+    if seen.name in ("numpy-abi", "numpy-abi-numbers") and numbers and "compiled using" not in seen.text:
+        # NumPy 2 raised the interface's number to 0x2000000; a lower number than compiled is an old NumPy
+        return int(numbers.get("has"), 16) > int(numbers.get("compiled"), 16)
     if seen.name == "h5py-decode":
         keras = case.seen("keras-h5") or case.about("tensorflow") or case.package("h5py", "keras")
         return bool(keras)

@@ -62,7 +62,7 @@ def evaluate(case: Case) -> Iterator[Candidate]:
             return
     for seen in case.seen("undefined-symbol"):
         file = seen.get("file").replace("\\", "/")
-        inside = re.search(r"torch/(lib/)?(lib(torch|c10|caffe2|shm|ATen)|_C)", file)
+        inside = re.search(r"torch/(lib/)?(lib(torch|c10|caffe2|shm|ATen|TH)|_C)", file)
         if re.search(r"cudnn|cublas|cusparse|nvJit|iJIT|nccl|mkl", seen.text) or not inside:
             continue
         yield Candidate(code, 0.93 if both else 0.66, (seen.shown, *evidence), values)

@@ -42,6 +42,13 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     if clash:
         # a DLL of another package (often OpenMP's) is taken instead of torch's own
         yield Candidate(CODE, 0.72 if about or words else 0.55, (clash.shown, *evidence), {})
+    for seen in case.seen("undefined-symbol"):
+        # torch's own library finds another release of a CUDA library than the one that it was built with
+        if re.search(r"version libcu\w+\.so|lib(cu|nv)\w+\.so[.\d]*: undefined symbol", seen.text) and (
+            about or re.search(r"conda|/envs/", seen.text)
+        ):
+            yield Candidate(CODE, 0.6, (seen.shown, *evidence), {})
+            break
     conflict = case.first("conda-unsatisfiable", "conda-not-found")
     if conflict:
         channels_asked = {channel for command in case.commands for channel in command.channels}

@@ -48,12 +48,16 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     mismatch = bool(installed) and not any(_same(v, table) for v in installed)
     none = case.machine.get("cuda").known and not installed and Version(table) < Version("12")
     served = serves(case, table)
-    trouble = case.first("gpu-libraries-missing", "tf-no-gpu", "dll-load-failed")
+    # from 2.1 on CUDA is loaded at run time: a DLL that fails to load is then another one
+    linked = release is None or release < Version("2.1")
+    trouble = case.first("gpu-libraries-missing", "tf-no-gpu", *(("dll-load-failed",) if linked else ()))
     bundled = release is not None and release >= Version("2.14") and case.system in ("linux", "wsl")
     if served is False:
         return
     if mismatch or none:
         score = 0.84 if trouble or not case.log else 0.5
+        if not linked and case.seen("dll-load-failed", "illegal-instruction"):
+            score = 0.4
         if bundled:
             score -= 0.2
         yield Candidate(CODE, score, (*((trouble.shown,) if trouble else ()), *evidence), values)

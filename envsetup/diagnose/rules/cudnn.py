@@ -23,6 +23,8 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     yield from _loaded(case)
     yield from _mixed(case)
     yield from _missing(case)
+    yield from _other_cuda(case)
+    yield from _in_the_way(case)
     yield from _by_table(case)
 
 
@@ -117,6 +119,39 @@ def _mixed(case: Case) -> Iterator[Candidate]:
         elif missing:
             yield Candidate(SHADOWED, 0.6 if case.about("torch") else 0.5, tuple(evidence), values)
         return
+
+
+def _other_cuda(case: Case) -> Iterator[Candidate]:
+    """The same for CUDA's own libraries: a wheel's one loads a relative of it from elsewhere."""
+    if case.about("conda"):
+        return  # see conda
+    for seen in case.observations:
+        text = seen.text
+        if seen.name not in ("undefined-symbol", "symbol-not-in-file") or "cudnn" in text:
+            continue
+        if re.search(r"version lib(cu|nv)\w+\.so|lib(cu|nv)\w+\.so[.\d]*: (undefined )?symbol", text):
+            values = {"loaded": "another copy", "compiled": "the copy in the wheel"}
+            yield Candidate(SHADOWED, 0.52, (seen.shown,), values)
+            return
+
+
+def _in_the_way(case: Case) -> Iterator[Candidate]:
+    """No log: a system's cuDNN on LD_LIBRARY_PATH, and a torch that brings its own in parts."""
+    torch = case.torch
+    env = case.value("env", {})
+    path = str(env.get("LD_LIBRARY_PATH", "")) if isinstance(env, dict) else ""
+    rows = case.value("cudnn", [])
+    copies = [str(r.get("path") or "") for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
+    whole = Version(case.tables.torch_head["cudnn9-from"])
+    if case.log or not path or torch is None or (torch.version is not None and torch.version >= whole):
+        return
+    if any(copy and copy.rstrip("/") in path for copy in copies):
+        yield Candidate(
+            SHADOWED,
+            0.74,
+            (case.evidence("env"), case.evidence("cudnn"), case.shown(torch)),
+            {"loaded": "the system's copy", "compiled": "the copy in the wheel"},
+        )
 
 
 def _missing(case: Case) -> Iterator[Candidate]:

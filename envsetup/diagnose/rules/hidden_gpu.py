@@ -80,6 +80,11 @@ def _visible(case: Case) -> Iterator[Candidate]:
             continue
         elif negative and not numbers and value:
             yield Candidate(code, 0.6, (*shown, evidence), values)
+    if negative and negative[0].name == "no-device" and not _settings(case) and case.native_linux:
+        case.need("env", "whether CUDA_VISIBLE_DEVICES is set")
+        yield Candidate(
+            code, 0.42, (negative[0].shown,), {"name": "CUDA_VISIBLE_DEVICES", "value": "?", "count": "fewer"}
+        )
     seen = case.first("bad-ordinal")
     if seen and not _settings(case):
         yield Candidate(
@@ -112,6 +117,9 @@ def _container(case: Case) -> Iterator[Candidate]:
     )
     trouble = trouble or library or available or case.first("no-nvidia-smi")
     where = tuple(s.shown for s in runs[:1])
+    if not inside and case.first("no-driver") and case.native_linux and case.value("driver.nvidia"):
+        # there is a driver, and the process does not see it
+        yield Candidate(code, 0.5, (trouble.shown, case.evidence("driver.nvidia")) if trouble else (), {})
     if not inside or trouble is None:
         if runs and not flagged and not case.log and (case.about("gpu") or case.nvidia):
             yield Candidate(code, 0.72, where, {})

@@ -133,8 +133,11 @@ def _missing_dependency(case: Case) -> Iterator[Candidate]:
             canonicalize_name(re.sub(r"[<>=!~;\[ ].*$", "", failure.parent.strip())) if failure.parent else ""
         )
         own = failure.package in _OWN
+        vendor = bool(re.match(r"nvidia-|tensorrt", failure.package)) and bool(
+            re.match(r"torch|tensorflow|tf-nightly", parent)
+        )
         only_read = bool(only) and not own and failure.nothing and not extra
-        if not (copy or (parent.startswith("torch") and not own) or only_read):
+        if not (copy or vendor or (parent.startswith("torch") and not own) or only_read):
             continue
         elsewhere = bool(only or used) and not extra
         score = (
@@ -143,7 +146,7 @@ def _missing_dependency(case: Case) -> Iterator[Candidate]:
             else 0.84
             if elsewhere
             else 0.7
-            if parent.startswith("torch")
+            if parent.startswith("torch") or vendor
             else 0.4
         )
         if case.value("libc") == "musl" or case.python_bits == 32:

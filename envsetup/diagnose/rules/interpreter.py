@@ -16,7 +16,9 @@ _FRAMEWORKS = re.compile(
 
 
 # the user says that it works, or where else
-_ELSEWHERE = r"terminal|console|shell|command line|prompt|works in|(?:python3?|ipython) (?:works?|shows?|sees?)"
+_ELSEWHERE = (
+    r"terminal|console|shell|command line|prompt|works in|(?:python3?|ipython) (?:works?|shows?|sees?)"
+)
 
 
 def evaluate(case: Case) -> Iterator[Candidate]:
@@ -28,6 +30,8 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         yield from _kernel_without_gpu(case)
         return
     name = missing.get("module").split(".")[0]
+    if name in ("torchvision", "torchaudio") and "." in missing.get("module"):
+        return  # the package was found: a part of it is not in this release (see vision)
     elsewhere = _elsewhere(case)
     notebook = case.first("notebook")
     values = {"module": name}
@@ -60,7 +64,10 @@ def _kernel_without_gpu(case: Case) -> Iterator[Candidate]:
     if trouble is None or not case.about("jupyter") or not case.says(_ELSEWHERE):
         return
     yield Candidate(
-        "jupyter-kernel-wrong-env", 0.8, (trouble.shown, f"wanted: {case.wanted[:160]}"), {"module": "the package"}
+        "jupyter-kernel-wrong-env",
+        0.8,
+        (trouble.shown, f"wanted: {case.wanted[:160]}"),
+        {"module": "the package"},
     )
 
 

@@ -127,9 +127,7 @@ def _plugin(case: Case) -> Iterator[Candidate]:
     plugin = case.tables.packages["tensorflow-directml-plugin"]
     base = case.package("tensorflow-cpu", "tensorflow", "tensorflow-intel")
     about = plugin.name in case.words or plugin.name in case.asked
-    goes_back = case.says(
-        r"downgrad|forces|replaces?\b|over an existing|goes back|back to 2\.10|uninstalls"
-    )
+    goes_back = case.says(r"downgrad|forces|replaces?\b|over an existing|goes back|back to 2\.10|uninstalls")
     if about and goes_back and base and base.version and base.version not in plugin.base_version:
         yield Candidate(
             CODE,

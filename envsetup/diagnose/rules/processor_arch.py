@@ -96,6 +96,11 @@ def _mac(case: Case) -> Iterator[Candidate]:
                 or bool(case.seen("illegal-instruction", "cpu-lacks"))
             )
         )
+        or (
+            not (case.arch_certain and case.arch == "x86_64" and case.cpu_model)
+            and bool(case.seen("illegal-instruction", "cpu-lacks"))
+            and _every_mac_has_avx(case)
+        )
     )
     needed = _mac_requirement(case)
     if translated and apple is not False:
@@ -128,6 +133,12 @@ def _mac(case: Case) -> Iterator[Candidate]:
             ),
             {"requirement": needed[0], "last": needed[2]},
         )
+
+
+def _every_mac_has_avx(case: Case) -> bool:
+    """macOS 11 runs on no Intel Mac before 2013, and those all have AVX: what lacks it is Rosetta."""
+    found = releases.version(str(case.value("os-version", "") or ""))
+    return found is not None and Version("11") <= found < Version("100")
 
 
 def _apple_silicon(case: Case) -> bool | None:

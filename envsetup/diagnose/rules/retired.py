@@ -13,6 +13,10 @@ from envsetup.diagnose.case import Case
 from envsetup.diagnose.finding import Candidate
 from envsetup.diagnose.rules.unsatisfied import failures
 
+_TF1_CALLS = (
+    r"\btf\.(Session|placeholder|contrib|app|flags|ConfigProto|GPUOptions|get_default_graph"
+    r"|global_variables_initializer|layers|InteractiveSession)\b"
+)
 STUBS = ("tensorflow-gpu", "tf-nightly-gpu", "pytorch")
 SUPERSEDED, STUB, API = "package-superseded", "package-removed-stub", "wrong-api-for-package"
 
@@ -168,9 +172,14 @@ def _dml_api(case: Case) -> Iterator[Candidate]:
 
 def _tf1_api(case: Case) -> Iterator[Candidate]:
     seen = case.first("tf1-api")
-    if not seen:
-        return
     found = case.tensorflow
+    if not seen:
+        used = re.search(_TF1_CALLS, case.wanted)
+        if used and not case.log and found and found.version and found.version >= Version("2"):
+            yield Candidate(
+                API, 0.72, (f"wanted: {used.group(0)}", case.shown(found)), {"package": found.shown}
+            )
+        return
     one = found is not None and found.version is not None and found.version < Version("2")
     yield Candidate(
         API,

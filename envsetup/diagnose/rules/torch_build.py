@@ -6,6 +6,7 @@ import re
 from typing import Iterator, Tuple
 from urllib.parse import unquote
 
+from envsetup.diagnose import releases
 from envsetup.diagnose.case import Case
 from envsetup.diagnose.commands import index_label
 from envsetup.diagnose.finding import Candidate
@@ -144,6 +145,7 @@ def _variant(case: Case) -> Iterator[Candidate]:
             score = 0.6 if failures(case) else 0.86
             yield Candidate(VARIANT, score, (seen.shown,), {**values, "meant": "one for this GPU"})
     yield from _label_missing(case)
+    yield from _label_unavailable(case)
     torch = case.torch
     if torch is None:
         return
@@ -183,8 +185,22 @@ def _variant(case: Case) -> Iterator[Candidate]:
 
 
 def _label_missing(case: Case) -> Iterator[Candidate]:
-    """The release is offered, but not under the label that was asked for."""
+    """The release is offered, but not under the label that was asked for; or the index is of another CUDA."""
     for failure in failures(case):
+        labels = set(re.findall(r"\+(cu\d{2,3})", failure.seen.get("versions")))
+        row = case.tables.torch_release(failure.version) if failure.version else None
+        if failure.package == "torch" and not failure.local and row and len(labels) == 1:
+            only = labels.pop()
+            if only not in row.capability and failure.version not in (failure.offered or ()):
+                yield Candidate(
+                    VARIANT,
+                    0.78,
+                    (failure.seen.shown,),
+                    {
+                        "got": f"torch {minor(row.version)} has no {only} build",
+                        "meant": ", ".join(row.capability),
+                    },
+                )
         if failure.package == "torch" and failure.local and failure.version is not None:
             row = case.tables.torch_release(failure.version)
             same = [v for v in failure.offered or () if v == failure.version]
@@ -211,6 +227,26 @@ def _label_missing(case: Case) -> Iterator[Candidate]:
                         "meant": ", ".join(row.capability),
                     },
                 )
+
+
+def _label_unavailable(case: Case) -> Iterator[Candidate]:
+    """No log, but the index that was asked has no build of the release that was asked."""
+    spec = case.asked_of_pip.get("torch", "")
+    version, local = releases.pinned(spec)
+    labels = [label for label in case.index_labels if cuda_of(label) and label in case.tables.indexes]
+    row = case.tables.torch_release(version) if version else None
+    if case.log or row is None or len(labels) != 1 or (local and local != labels[0]):
+        return
+    if labels[0] not in row.capability:
+        yield Candidate(
+            VARIANT,
+            0.76,
+            (f"wanted: torch{spec} from {labels[0]}",),
+            {
+                "got": f"torch {minor(row.version)} has no {labels[0]} build",
+                "meant": ", ".join(row.capability),
+            },
+        )
 
 
 def _asked_local(case: Case) -> str:

@@ -33,6 +33,7 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         vision, torch, fits = pair
         values = {"torchvision": vision.shown, "torch": torch.shown, "fits": fits}
         evidence = (case.shown(vision), case.shown(torch))
+    part = next((s for s in case.seen("no-module") if s.get("module").startswith("torchvision.")), None)
     said = ops or companion
     if said and said.get("file") == "" and "extension.py" in said.text:
         said = None
@@ -47,6 +48,8 @@ def evaluate(case: Case) -> Iterator[Candidate]:
         }
         mixed = bool(versions[0]) and (case.seen("torch-attribute") or case.package("torch-directml"))
         yield Candidate(CODE, 0.45 if mixed else 0.84, (conflict.shown, *evidence), values)
+    elif part and not pair:
+        yield Candidate(CODE, 0.5, (part.shown,), values)
     elif pair:
         trouble = case.first("undefined-symbol", "torch-import-name", "torchvision-api", "dll-load-failed")
         yield Candidate(

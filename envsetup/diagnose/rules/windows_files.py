@@ -89,6 +89,9 @@ def _runtime(case: Case) -> Iterator[Candidate]:
             "msvc-redist-missing", _score(case, seen), (seen.shown, *(s.shown for s in files[:1])), values
         )
         return
+    weak = case.first("tf-runtime-failed")
+    if weak and case.windows and not case.seen("dll-load-failed", "missing-library", "illegal-instruction"):
+        yield Candidate("msvc-redist-missing", 0.5 * _score(case, weak) / 0.8, (weak.shown,), values)
     seen_error = case.first("library-error")
     if seen_error and re.search(
         r"(fbgemm|c10|torch_cpu|torch_python|shm|asmjit)\.dll", seen_error.get("file")

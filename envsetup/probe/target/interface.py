@@ -30,6 +30,8 @@ class Probe:
     tolerance = 2e-2
     # Losses are means over a batch and know no such switches: TensorFloat-32 gives 2e-4, bfloat16 2e-2.
     loss_tolerance = 1e-3
+    # What only infers (inference.py) is judged by its output, and has one loss.
+    trains = True
 
     def load(self):
         """Import the framework; return {"name": ..., "version": ...} and whatever else tells builds apart."""

@@ -37,8 +37,12 @@ def choose(devices, wanted, backend):
         return devices[0].id
     kind, index = ("gpu", int(wanted)) if wanted.isdigit() else split(wanted)
     kinds = {split(d.id)[0] for d in devices} | {backend, "gpu"}
-    for device in devices:
-        if kind in kinds and split(device.id)[1] == index:
+    for number, device in enumerate(devices):
+        if ":" in device.id:
+            found = kind in kinds and split(device.id)[1] == index
+        else:  # a name of its own, such as OpenVINO's CPU and GPU.1: no other word may stand for it
+            found = split(wanted) == split(device.id) or wanted == str(number)
+        if found:
             return device.id
     listed = ", ".join("%s (%s)" % device for device in devices)
     raise Failure("There is no device %s here; there is %s" % (wanted, listed))
@@ -71,14 +75,17 @@ def compare(probe, there, cpu):
     for name, got, right in zip(("before", "after"), there.losses, cpu.losses):
         if not abs(got - right) <= probe.loss_tolerance * abs(right):
             raise Failure("Wrong numbers: the loss %s the step is %r, on the CPU %r" % (name, got, right))
+    starts = {"the update of " + name: (name, start) for name, _shape, start in network.weights()}
+    if not probe.trains:
+        starts = {"the " + name: (name, [0.0] * len(right)) for name, right in cpu.weights.items()}
     worst, where = 0.0, ""
-    for name, _shape, start in network.weights():
+    for what, (name, start) in starts.items():
         error = update_error(name, start, there.weights[name], cpu.weights[name])
         if not error <= worst:
-            worst, where = error, name
+            worst, where = error, what
     if not worst <= probe.tolerance:
         raise Failure(
-            "Wrong numbers: the update of %s differs from the CPU's by %.2g of its size (allowed: %.2g)"
+            "Wrong numbers: %s differs from the CPU's by %.2g of its size (allowed: %.2g)"
             % (where, worst, probe.tolerance)
         )
     return worst

@@ -11,6 +11,11 @@ FILES = {
     ("tensorflow", "cuda"): "tensorflow_gpu",
     ("tensorflow", "rocm"): "tensorflow_gpu",
     ("tensorflow", "dml"): "tensorflow_dml",
+    ("onnxruntime", "cpu"): "onnxruntime_cpu",
+    ("onnxruntime", "cuda"): "onnxruntime_cuda",
+    ("onnxruntime", "dml"): "onnxruntime_dml",
+    ("onnxruntime", "openvino"): "onnxruntime_openvino",
+    ("openvino", "openvino"): "openvino",
 }
 
 

@@ -6,7 +6,7 @@ from typing import List
 
 import pytest
 
-from envsetup.diagnose.checks import contents, fits, system
+from envsetup.diagnose.checks import contents, fits, system, versions
 from envsetup.diagnose.checks.check import Repair
 from envsetup.diagnose.checks.context import Context
 from envsetup.diagnose.checks.recognise import recognise
@@ -181,3 +181,30 @@ def _no_gpu() -> object:
     from envsetup.machine.fact import Fact
 
     return Fact("gpu", [], "test")
+
+
+@pytest.mark.parametrize(
+    "package", ["lazy-object-proxy", "docker", "proxy.py", "slow-adapter", "wsl", "cuda-drivers", "responses"]
+)
+def test_names_of_other_packages_say_nothing(site: Site, package: str) -> None:
+    site.add(package, "1.0").add("torch-directml", "0.2.5").add("torch", "2.4.1").add("torchvision", "0.19.1")
+    site.facts.update(
+        {
+            "wsl": 2,
+            "windows-build": 19045,
+            "kernel": "5.15.90.1-microsoft-standard-WSL2",
+            "gpu": [{"vendor": "amd", "name": "Radeon RX 580", "architecture": "gcn4"}],
+        }
+    )
+    assert codes(site.seen(system.look)) == []
+    assert codes(site.seen(versions.look)) == []
+
+
+def test_a_rule_that_breaks_does_not_silence_the_others(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(case: object) -> None:
+        raise ValueError("no such thing")
+
+    broken.__module__ = "envsetup.diagnose.rules.avx"
+    monkeypatch.setattr(system, "RULES", (broken, *system.RULES))
+    site.add("pytorch-directml", "1.8.0a0.dev220506")
+    assert codes(site.seen(system.look)) == ["directml-on-native-linux", "check-failed"]
