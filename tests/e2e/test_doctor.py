@@ -371,6 +371,7 @@ def test_real_faults(request: pytest.FixtureRequest, tmp_path: Path, wsl: Dict[s
     original: Path = request.getfixturevalue(name)
     environment = tmp_path / "env"
     shutil.copytree(original, environment, symlinks=True)
+    request.addfinalizer(lambda: shutil.rmtree(environment))  # pytest would keep a gigabyte of each
     if requirements:
         install(environment, *requirements)
     if file:
