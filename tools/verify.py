@@ -20,14 +20,14 @@ from envsetup import uv
 from envsetup.build.build import Options, build
 from envsetup.errors import EnvsetupError
 from envsetup.knowledge.files import constraints
-from envsetup.knowledge.stacks import PLATFORMS, Row, stacks
+from envsetup.knowledge.stacks import Row, stacks
 from envsetup.knowledge.verified import Key, Seen, read_verified, write_verified
 from envsetup.machine import read
 from envsetup.machine.fact import Machine
 from envsetup.plan.lock import lock_path, read_lock
 from envsetup.plan.steps import Plan, order
 from envsetup.probe.examine import examine
-from envsetup.resolve.python import choose_python
+from envsetup.resolve.python import choose_platform, choose_python
 from envsetup.resolve.resolver import Resolution
 from envsetup.resolve.verdict import Verdict
 
@@ -73,9 +73,11 @@ def main() -> int:
     for row in (r for s in stacks() for r in s.rows):
         if options.stacks and row.name not in options.stacks and row.family not in options.stacks:
             continue
-        if machine.system not in row.systems:
+        if machine.system not in row.systems or row.index:
             continue
-        name = next(p for p in row.platforms if machine.system in PLATFORMS[p].systems)
+        name, other_machine = choose_platform(row, machine)
+        if other_machine:
+            continue
         for python in row.python if options.all else row.python[-1:]:
             key = (row.name, python, name)
             if options.missing and key in known:

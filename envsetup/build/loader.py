@@ -88,9 +88,9 @@ def _shared_libraries(folder: Path) -> Iterator[Path]:
         seen.add((here.st_dev, here.st_ino))
         folders.sort()
         for name in sorted(files):
-            path = Path(parent, name)
             if not _SHARED.search(name):
                 continue
+            path = Path(parent, name)
             try:
                 if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
                     continue

@@ -162,6 +162,8 @@ def _parts(argument: Any) -> Iterator[Any]:
 
 def observe(lines: Sequence[Line]) -> List[Observation]:
     """Return what the lines say, in the order of the lines."""
+    if not lines:
+        return []  # without compiling a single pattern
     found: List[Tuple[int, int, Observation]] = []
     index = _Index([line.text.lower() for line in lines])
     for order, pattern in enumerate(patterns()):

@@ -45,6 +45,7 @@ def _row(row: Row, machine: Machine, seen: Mapping[Key, Seen]) -> Dict[str, Any]
         "stack": row.name,
         "version": row.version,
         "fits": verdict.fits,
+        "gpu": verdict.gpu["name"] if verdict.gpu else None,
         "python": list(row.python),
         "platforms": list(row.platforms),
         "verified": [

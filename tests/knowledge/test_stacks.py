@@ -55,7 +55,7 @@ def test_what_a_row_needs_is_in_the_hardware_tables(row):
 
 
 def test_a_row_of_another_index_pins_its_label_so_that_the_default_index_can_not_serve():
-    for row in (row for row in ROWS if row.index):
+    for row in (row for row in ROWS if row.index.startswith("pytorch/")):
         label = row.index.rpartition("/")[2]
         pins = {r.name: r.specifier for r in row.install}
         for name in ("torch", "torchvision"):

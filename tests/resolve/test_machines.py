@@ -48,7 +48,39 @@ def test_each_machine_gets_what_the_table_says(case):
 def test_a_refusal_names_what_would_work_instead():
     machine = overlay(Machine.of([]), ["os=linux", "gpu=1002:67df", "glibc=2.36", "cpu=avx,avx2,fma"])
     resolution = resolve(machine, Wish(backend="dml"))
-    assert [v.row.family for v in resolution.alternatives] == ["pytorch-cpu", "tensorflow-cpu"]
+    families = [v.row.family for v in resolution.alternatives]
+    assert families[0] == "pytorch-cpu"  # the same framework first
+    assert "tensorflow-cpu" in families
+
+
+@pytest.mark.parametrize(
+    ("wish", "first"),
+    [
+        (Wish(backend="cuda"), "tensorflow-cuda"),
+        (Wish(backend="cuda", framework="tensorflow", python="3.8"), "pytorch-cuda"),
+    ],
+)
+def test_the_same_backend_is_the_first_advice(wish, first):
+    assume = ["os=linux", "gpu=GeForce RTX 3060", "driver.nvidia=535.54.03", "cuda=none", "cudnn=none"]
+    resolution = resolve(overlay(Machine.of([]), assume), wish)
+    assert resolution.chosen is None
+    assert resolution.alternatives[0].row.family == first
+
+
+def test_advice_keeps_the_python_that_was_asked_for_where_it_can():
+    assume = ["os=windows", "windows-build=19045", "gpu=1002:67df"]
+    resolution = resolve(overlay(Machine.of([]), assume), Wish(backend="dml", python="3.11"))
+    assert resolution.chosen is None
+    advice = resolution.alternatives[0]
+    assert (advice.row.family, advice.python.version) == ("torch-directml", "3.11")
+
+
+def test_a_refusal_names_the_newest_release_and_the_smallest_step():
+    assume = ["os=linux", "glibc=2.36", "gpu=GeForce RTX 3090", "driver.nvidia=440.33.01"]
+    resolution = resolve(overlay(Machine.of([]), assume), Wish(backend="cuda", framework="torch"))
+    assert resolution.chosen is None
+    needs = [v.unmet[0].needs for v in resolution.rejected if [u.fact for u in v.unmet] == ["driver.nvidia"]]
+    assert [text.split(" for ")[0] for text in needs] == ["NVIDIA driver >=580", "NVIDIA driver >=450.80.02"]
 
 
 def test_every_refusal_names_fact_need_finding_and_fix():

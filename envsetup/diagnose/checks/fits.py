@@ -19,7 +19,9 @@ def look(context: Context) -> Seen:
         return Seen(skipped="the system is not known")
     fits: List[Dict[str, Any]] = []
     refused: List[str] = []
+    used = False
     for entry in survey(machine):
+        used = used or any(row["fits"] and row["gpu"] for row in entry["rows"])
         row = next((row for row in entry["rows"] if row["fits"]), None)
         if row is not None:
             fits.append({"stack": row["stack"], "backend": entry["backend"], "framework": entry["framework"]})
@@ -32,7 +34,7 @@ def look(context: Context) -> Seen:
     gpus = [gpu for gpu in machine.value("gpu") or () if gpu.get("vendor") in USABLE]
     problems = []
     nobody_asked = context.target is None and not context.backend and not context.replayed
-    if gpus and nobody_asked and all(one["backend"] == "cpu" for one in fits):
+    if gpus and nobody_asked and not used:
         values = {"gpus": ", ".join(str(gpu.get("name")) for gpu in gpus)}
         problems.append(Problem(Candidate("gpu-without-stack", 0.6, tuple(refused[:8]), values)))
     shown = ", ".join(f"{one['stack']} ({one['backend']})" for one in fits) or "none"

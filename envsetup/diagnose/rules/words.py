@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable, Iterator, Tuple
 
 from envsetup.diagnose.case import Case
@@ -71,5 +72,6 @@ def evaluate(case: Case) -> Iterator[Candidate]:
     if case.log:
         return
     for code, regex, holds in _WORDS:
-        if case.says(regex) and holds(case):
+        # Not the packages' names: lazy-object-proxy says nothing of a proxy.
+        if re.search(regex, case.wanted.lower()) and holds(case):
             yield Candidate(code, SCORE, (f"wanted: {case.wanted[:160]}",), {})

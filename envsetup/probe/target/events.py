@@ -18,7 +18,7 @@ class Events:
 
     def __init__(self, path, limits):
         # Appended to, so that whatever else writes there overwrites nothing; open until the process ends.
-        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115
+        self._file = open(path, "a", encoding="utf-8")
         self._limits = limits
 
     def send(self, event, **fields):

@@ -16,6 +16,8 @@ FILES = {
     ("onnxruntime", "dml"): "onnxruntime_dml",
     ("onnxruntime", "openvino"): "onnxruntime_openvino",
     ("openvino", "openvino"): "openvino",
+    ("plaidml", "cpu"): "plaidml",
+    ("plaidml", "opencl"): "plaidml",
 }
 
 
