@@ -187,10 +187,13 @@ def run(
         stderr=subprocess.PIPE,
     )
     out: List[bytes] = []
-    reader = threading.Thread(target=lambda: out.append(process.stdout.read() if process.stdout else b""))
-    reader.start()
     lines: List[str] = []
     try:
+        # Python waits at its end for threads that are no daemons, whatever interrupted the rest.
+        reader = threading.Thread(
+            target=lambda: out.append(process.stdout.read() if process.stdout else b""), daemon=True
+        )
+        reader.start()
         if process.stdin:
             try:
                 process.stdin.write((input or "").encode("utf-8"))
@@ -203,10 +206,10 @@ def run(
             if line.strip().startswith(_TOLD):
                 report(line.strip())
         code = process.wait()
+        reader.join()
     finally:
         if process.poll() is None:
             _kill(process)
-        reader.join()
     if code:
         raise failure(lines, error)
     return out[0].decode("utf-8", "replace")

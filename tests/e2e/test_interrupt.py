@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from typing import Callable, Dict, List
 
 import pytest
@@ -70,6 +71,16 @@ def test_a_stopped_run_cleans_up_at_once(stage: str, how: str, earlier: Bench) -
     assert done.data["exit_code"] == 130 and "as it was" in done.message
     assert processes_below(earlier.folder) == []
     # the fixture looks at the rest: the earlier environment is there, works, and nothing is beside it
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.02, 0.05, 0.1])
+def test_an_interruption_just_as_uv_starts_ends_the_run(delay: float, earlier: Bench) -> None:
+    earlier.index.fail("hang")
+    process = earlier.start("--replace", UV_CACHE_DIR=str(earlier.folder / "empty"), UV_HTTP_TIMEOUT="60")
+    wait_for(earlier.left_over)
+    time.sleep(delay)
+    assert end(process, signal.SIGINT, group=True).code == 130
+    wait_for(lambda: processes_below(earlier.folder) == [], 5)
 
 
 @pytest.mark.parametrize("stage", STAGES)

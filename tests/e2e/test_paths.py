@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Iterator
 
 import pytest
 
 from tests.e2e.bench import Bench, imported, tree
+from tests.support.index import Index
 
 PLAIN = "not made by envsetup"
 
@@ -198,15 +201,22 @@ def test_another_stack_does_not_replace_the_first_unasked(earlier: Bench) -> Non
 
 
 @pytest.fixture
-def as_nobody(bench: Bench) -> Bench:
-    """A bench whose runs have no rights: root may write anywhere."""
+def as_nobody(index: Index) -> Iterator[Bench]:
+    """A bench whose runs have no rights (root may write anywhere), outside pytest's closed folders."""
+    folder = Path(tempfile.mkdtemp(prefix="envsetup-tests-"))
+    folder.chmod(0o755)
+    yield without_rights(Bench(folder, index))
+    subprocess.run(["chmod", "-R", "u+rwX", str(folder)], check=True)
+    shutil.rmtree(folder)
+
+
+def without_rights(bench: Bench) -> Bench:
+    if sys.platform != "linux":
+        pytest.skip("runs on Linux")
     if os.geteuid() == 0:
         if not shutil.which("setpriv"):
             pytest.skip("needs setpriv to run as another user")
         bench.wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        for folder in bench.folder.parents:
-            if not folder.stat().st_mode & 0o001:  # pytest's own folders are closed to others
-                folder.chmod(folder.stat().st_mode | 0o055)
         subprocess.run(["chmod", "-R", "a+rX", str(bench.folder)], check=True)
         for name in ("uv-cache", "cache", "config", "tmp"):
             (bench.folder / name).mkdir(exist_ok=True)

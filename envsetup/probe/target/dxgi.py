@@ -38,6 +38,8 @@ def adapters():
 def _call(thing, place, *arguments):
     """Call function number ``place`` of a COM object; return its HRESULT."""
     table = ctypes.cast(thing, ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p)))[0]
-    kinds = [ctypes.c_void_p] + [type(a) if isinstance(a, ctypes.c_uint) else ctypes.c_void_p for a in arguments]
+    kinds = [ctypes.c_void_p] + [
+        type(a) if isinstance(a, ctypes.c_uint) else ctypes.c_void_p for a in arguments
+    ]
     function = ctypes.WINFUNCTYPE(ctypes.c_long, *kinds)(table[place])
     return function(thing, *arguments)

@@ -39,7 +39,9 @@ class PROBE(InferenceProbe):
         settings = {"PERF_COUNT": "YES"}
         if "INFERENCE_PRECISION_HINT" in self.core.get_property(device, "SUPPORTED_PROPERTIES"):
             settings["INFERENCE_PRECISION_HINT"] = "f32"  # a GPU computes in float16 otherwise
-        compiled = self.core.compile_model(self.core.read_model(os.path.abspath("network.onnx")), device, settings)
+        compiled = self.core.compile_model(
+            self.core.read_model(os.path.abspath("network.onnx")), device, settings
+        )
         request = compiled.create_infer_request()
         numpy = importlib.import_module("numpy")
         pixels = numpy.array(network.batch()[0], numpy.float32)

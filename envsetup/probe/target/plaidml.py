@@ -20,11 +20,12 @@ class PROBE(Probe):
     def load(self):
         """Import PlaidML and Keras with it, with settings of their own instead of the user's files."""
         os.environ["KERAS_BACKEND"] = "plaidml.keras.backend"
-        os.environ["KERAS_HOME"] = os.getcwd()  # Keras writes a file there; the probe's own directory is removed
+        os.environ["KERAS_HOME"] = (
+            os.getcwd()
+        )  # Keras writes a file there; the probe's own directory is removed
         self.plaidml = plaidml = importlib.import_module("plaidml")
         logger = logging.getLogger("plaidml")
         logger.addHandler(self.log)
-        getattr(plaidml, "_internal_set_vlog", int)(1)  # so that it says why it has no OpenCL
         logger.setLevel(logging.DEBUG)
         settings = importlib.import_module("plaidml.settings")
         settings.experimental = True  # most GPUs, and every CPU, are listed as experimental only
@@ -34,11 +35,17 @@ class PROBE(Probe):
     def enumerate(self):
         """Return PlaidML's devices of the backend, or why there is none."""
         context = self.plaidml.Context()
+        self.plaidml._internal_set_vlog(1)  # so that it says why it has no OpenCL; it then times each kernel
         wanted = "llvm_cpu" if self.backend == "cpu" else self.backend
         usable, others = [
-            [d for d in (Device(decoded(c.id), decoded(c.description)) for c in kind) if d.id.startswith(wanted)]
+            [
+                d
+                for d in (Device(decoded(c.id), decoded(c.description)) for c in kind)
+                if d.id.startswith(wanted)
+            ]
             for kind in self.plaidml.devices(context, limit=64, return_all=True)
         ]
+        self.plaidml._internal_set_vlog(0)
         reasons = [line for line in self.log.lines if "Failed to initialize HAL" in line]
         reasons += ["PlaidML has no settings for %s (%s)" % device for device in others]
         return usable, "" if usable else "; ".join(reasons)

@@ -7,10 +7,12 @@ FILES = {
     ("torch", "cuda"): "torch_cuda",
     ("torch", "rocm"): "torch_cuda",
     ("torch", "dml"): "torch_dml",
+    ("torch", "mps"): "torch_mps",
     ("tensorflow", "cpu"): "tensorflow_cpu",
     ("tensorflow", "cuda"): "tensorflow_gpu",
     ("tensorflow", "rocm"): "tensorflow_gpu",
     ("tensorflow", "dml"): "tensorflow_dml",
+    ("tensorflow", "mps"): "tensorflow_gpu",
     ("onnxruntime", "cpu"): "onnxruntime_cpu",
     ("onnxruntime", "cuda"): "onnxruntime_cuda",
     ("onnxruntime", "dml"): "onnxruntime_dml",
@@ -18,6 +20,10 @@ FILES = {
     ("openvino", "openvino"): "openvino",
     ("plaidml", "cpu"): "plaidml",
     ("plaidml", "opencl"): "plaidml",
+    ("tvm", "cpu"): "tvm",
+    ("tvm", "cuda"): "tvm",
+    ("tvm", "opencl"): "tvm",
+    ("tvm", "vulkan"): "tvm",
 }
 
 

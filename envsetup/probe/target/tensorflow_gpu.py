@@ -1,4 +1,4 @@
-"""TensorFlow with CUDA or ROCm."""
+"""TensorFlow with CUDA, ROCm, or Metal through the tensorflow-metal plugin."""
 
 from .tensorflow_base import TensorFlowProbe
 
