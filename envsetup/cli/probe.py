@@ -47,7 +47,12 @@ def probe(
             "Give --framework and --backend, e.g. --framework torch --backend cuda.",
         )
     if snippet:
-        text = lines(framework, backend)
+        family, _, version = str(receipt.data["stack"] if receipt else "").partition("==")
+        if framework == "tensorflow" and version.startswith("1."):
+            framework = "tensorflow1"
+        proven = (receipt.probe or {}) if receipt else {}
+        first = str(proven.get("device") or "") if proven.get("ok") else ""
+        text = lines(framework, backend, family, device or first)
         return Outcome(
             DONE, {"schema": 1, "snippet": text}, lambda out: out.print(text.rstrip(), markup=False)
         )

@@ -119,6 +119,7 @@ _SNIPPETS: Dict[Tuple[str, str, str], Tuple[str, str]] = {
     ("tensorflow", "mps", ""): (_TENSORFLOW, "GPU:0"),
     ("tensorflow1", "cpu", ""): (_TENSORFLOW_1, "CPU:0"),
     ("tensorflow1", "cuda", ""): (_TENSORFLOW_1, "GPU:0"),
+    ("tensorflow1", "dml", ""): (_TENSORFLOW_1, "DML:0"),
     ("onnxruntime", "cpu", ""): (_ONNXRUNTIME_CPU, ""),
     ("onnxruntime", "cuda", ""): (
         _onnxruntime("CUDAExecutionProvider", '"device_id": {index}', _PRELOAD),

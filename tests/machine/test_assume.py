@@ -127,7 +127,7 @@ def test_other_assumptions_keep_what_was_read():
     assert [toolkit["version"] for toolkit in machine.value("cuda")] == ["11.2"]
     (gpu,) = machine.value("gpu")
     assert (gpu["vendor"], gpu["architecture"], gpu["compute_capability"]) == ("nvidia", "ampere", "8.6")
-    assert machine.assumed == ["cuda", "directx", "gpu"]
+    assert machine.assumed == ["cuda", "gpu"]
     assert overlay(here, []) is here
 
 

@@ -5,13 +5,14 @@ bytes. Field numbers are those of onnx.proto. Opset 9 and IR version 4 are read 
 """
 
 import array
+from typing import Any, Dict, Sequence, Tuple
 
 INPUT, OUTPUT = "images", "logits"
 OPSET, IR_VERSION = 9, 4
 _FLOAT = 1  # TensorProto.DataType
 _INTS = 7  # AttributeProto.AttributeType
 
-_NETWORK = (
+_NETWORK: Sequence[Tuple[str, Sequence[str], str, Dict[str, Any]]] = (
     ("Conv", ("images", "conv1/kernel", "conv1/bias"), "conv1", {"kernel_shape": (3, 3)}),
     ("Relu", ("conv1",), "relu1", {}),
     ("Conv", ("relu1", "conv2/kernel", "conv2/bias"), "conv2", {"kernel_shape": (3, 3)}),

@@ -14,7 +14,7 @@ class PROBE(OnnxRuntimeProbe):
     provider = "OpenVINOExecutionProvider"
 
     def load(self):
-        """Make the libraries of the openvino package known first: on Windows the wheel has none of its own."""
+        """Make the openvino package's libraries known: on Windows the wheel has none of its own."""
         if os.name == "nt":
             tools = importlib.import_module("onnxruntime.tools.add_openvino_win_libs")
             tools.add_openvino_libs_to_path()

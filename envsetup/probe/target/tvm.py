@@ -1,4 +1,4 @@
-"""Apache TVM (Relax, 0.26 and later): LLVM's code for the CPU, and the GPUs that its build has a runtime for."""
+"""Apache TVM (Relax, 0.26 and later): the CPU, and the GPUs that its build has a runtime for."""
 
 import importlib
 
