@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import IO, Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
 from urllib.parse import urlsplit
 
 from envsetup.errors import BuildError, EnvsetupError
@@ -178,21 +178,21 @@ def run(
     # uv reads the settings of the project in the current folder, of which the environment shall not depend;
     # for paths in requirement files the current folder counts, as for pip.
     env = {**env, "UV_PROJECT": os.path.abspath(os.sep)}  # noqa: PTH100
-    process = subprocess.Popen(
-        [binary(), *arguments],
-        **_CHILD,
-        env=env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
     out: List[bytes] = []
     lines: List[str] = []
+    process: subprocess.Popen[bytes] | None = None
     try:
+        with _uninterrupted():
+            process = subprocess.Popen(
+                [binary(), *arguments],
+                **_CHILD,
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         # Python waits at its end for threads that are no daemons, whatever interrupted the rest.
-        reader = threading.Thread(
-            target=lambda: out.append(process.stdout.read() if process.stdout else b""), daemon=True
-        )
+        reader = threading.Thread(target=_read, args=(process.stdout, out), daemon=True)
         reader.start()
         if process.stdin:
             try:
@@ -208,11 +208,36 @@ def run(
         code = process.wait()
         reader.join()
     finally:
-        if process.poll() is None:
+        if process is not None and process.poll() is None:
             _kill(process)
     if code:
         raise failure(lines, error)
     return out[0].decode("utf-8", "replace")
+
+
+def _read(stream: IO[bytes] | None, out: List[bytes]) -> None:
+    out.append(stream.read() if stream else b"")
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the end of the block.
+
+    While Python forks, it runs functions of other modules, and an exception in one of them is dropped: an
+    interruption at that moment would be lost, or uv would be running with nobody who knows of it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: List[int] = []
+    kept = {n: signal.signal(n, lambda n, _: came.append(n)) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _end_with_parent() -> None:

@@ -51,7 +51,7 @@ def probe(
         if framework == "tensorflow" and version.startswith("1."):
             framework = "tensorflow1"
         proven = (receipt.probe or {}) if receipt else {}
-        first = str(proven.get("device") or "") if proven.get("ok") else ""
+        first = str(proven.get("device") or "") if proven.get("ok") and backend != "cpu" else ""
         text = lines(framework, backend, family, device or first)
         return Outcome(
             DONE, {"schema": 1, "snippet": text}, lambda out: out.print(text.rstrip(), markup=False)

@@ -24,6 +24,7 @@ _MISSING = [
     # cuDNN 8: "Could not load library libcudnn_cnn_infer.so.8."
     re.compile(
         r"(?:Could not load|Unable to load|Failed to load) library:? '?([\w.+-]+?\.(?:so(?:\.\d+)*|dll))\b"
+        r"(?!\.\d| with error)"  # ONNX Runtime: its own library is there, the error names the missing one
     ),
     # macOS.
     re.compile(r"Library not loaded: (?:\S*/)?(\S+\.dylib)"),

@@ -75,6 +75,7 @@ def test_a_stopped_run_cleans_up_at_once(stage: str, how: str, earlier: Bench) -
 
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.02, 0.05, 0.1])
 def test_an_interruption_just_as_uv_starts_ends_the_run(delay: float, earlier: Bench) -> None:
+    """Wherever it comes: Python forgets exceptions in what it runs before and after a fork."""
     earlier.index.fail("hang")
     process = earlier.start("--replace", UV_CACHE_DIR=str(earlier.folder / "empty"), UV_HTTP_TIMEOUT="60")
     wait_for(earlier.left_over)

@@ -22,7 +22,7 @@ def dead_port() -> int:
 @pytest.mark.parametrize(
     "fault, match, says",
     [
-        ("404", "*.whl", "tiny"),
+        ("404", "*.whl", "404"),
         ("500", "*", "answered with an error of its own"),
         ("503", "*.whl", "answered with an error of its own"),
         ("garbage", "/simple/*", "its answer can't be read"),

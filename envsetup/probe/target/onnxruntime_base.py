@@ -105,14 +105,14 @@ def ran_on(events, nodes):
     ran, compiled = [], set()
     left = dict(nodes)
     for event in events:
-        provider = event.get("args", {}).get("provider")
-        if event.get("cat") != "Node" or not provider:
+        told = event.get("args", {})
+        if event.get("cat") != "Node" or not told.get("provider"):
             continue
         operation = left.pop(event["name"].replace("_kernel_time", ""), None)
         if operation:
-            ran.append((operation, provider))
-        elif event["args"].get("op_name") not in nodes.values():
-            compiled.add((provider, event["args"].get("op_name")))
-    if len({provider for provider, _ in compiled}) == 1:
-        ran += [(operation, provider) for provider, _ in sorted(compiled)[:1] for operation in left.values()]
+            ran.append((operation, told["provider"]))
+        elif not str(told.get("op_name")).startswith("Memcpy"):  # copies between devices, of no node
+            compiled.add(told["provider"])
+    if len(compiled) == 1:
+        ran += [(operation, provider) for provider in compiled for operation in left.values()]
     return ran
