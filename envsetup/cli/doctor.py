@@ -193,9 +193,9 @@ def _outcome(
         save(Path(record), context.facts, data)
         context.report(f"saved in {record}")
     if html:
-        from envsetup.report.html import write
+        from envsetup.report.html import render, write
 
-        write(Path(html), data, context.facts)
+        write(Path(html), render(data, context.facts))
         context.report(f"written to {html}")
     what = (
         str(context.target.prefix)

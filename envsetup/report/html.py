@@ -18,12 +18,23 @@ _HIDDEN = frozenset({"env", "packages"})  # long, and of no use on paper; --reco
 
 
 def render(report: Mapping[str, Any], machine: Machine) -> str:
-    """Return the page.
+    """Return the page of a diagnosis.
 
     Args:
         report: what ``doctor --json`` prints; every text in it may come from outside and is escaped.
         machine: the facts.
     """
+    counts = {s: sum(f["severity"] == s for f in report["findings"]) for s in _SEVERITIES}
+    hardest = next((s for s in _SEVERITIES if counts[s]), "ok")
+    return _page("doctor.html", report=report, counts=counts, facts=_facts(machine), hardest=hardest)
+
+
+def render_stacks(data: Mapping[str, Any]) -> str:
+    """Return the page of what ``stacks --json`` prints."""
+    return _page("stacks.html", stacks=data["stacks"], assumed=data["assumed"])
+
+
+def _page(template: str, **values: Any) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -33,24 +44,16 @@ def render(report: Mapping[str, Any], machine: Machine) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    counts = {s: sum(f["severity"] == s for f in report["findings"]) for s in _SEVERITIES}
-    return environment.get_template("doctor.html").render(
-        report=report,
-        counts=counts,
-        facts=_facts(machine),
-        hardest=next((s for s in _SEVERITIES if counts[s]), "ok"),
-        made=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-    )
+    made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    return environment.get_template(template).render(made=made, version=__version__, **values)
 
 
-def write(path: Path, report: Mapping[str, Any], machine: Machine) -> None:
-    """Write the page; an earlier file is replaced only by a whole one.
+def write(path: Path, page: str) -> None:
+    """Write a page; an earlier file is replaced only by a whole one.
 
     Raises:
         EnvsetupError: the file can't be written.
     """
-    page = render(report, machine)
     try:
         folder = path.absolute().parent
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import struct
@@ -12,8 +13,10 @@ from typing import Any, Dict, Tuple
 
 import pytest
 
+from envsetup.machine.assume import overlay
 from envsetup.machine.fact import Fact, Machine
-from envsetup.report.html import render, write
+from envsetup.report.html import render, render_stacks, write
+from envsetup.resolve.survey import survey
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&{{ 7*7 }}"
 FLAGS = [
@@ -124,7 +127,7 @@ def test_the_verdict_stands_at_the_top(findings: Any, words: str) -> None:
 def test_an_earlier_page_is_replaced_whole(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     target.write_text("earlier")
-    write(target, report(), machine())
+    write(target, render(report(), machine()))
     assert target.read_text("utf-8").endswith("</html>\n") or target.read_text("utf-8").endswith("</html>")
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
@@ -198,3 +201,22 @@ def png(path: Path) -> Tuple[Tuple[int, int], int]:
         at += length + 12
     raw = zlib.decompress(packed)
     return (width, height), len({raw[i : i + 3] for i in range(0, len(raw) - 3, 7)})
+
+
+def test_the_page_of_stacks_names_what_fits_and_what_is_missing_with_sources() -> None:
+    seen = overlay(Machine.of([]), ["os=linux", "gpu=1002:67df", "glibc=2.36", "cpu=avx,avx2,fma"])
+    data = {"assumed": seen.assumed, "stacks": survey(seen)}
+    page = render_stacks(data)
+    for entry in data["stacks"]:
+        assert entry["name"] in page
+        assert html.escape(entry["source"], quote=True).replace("&#x27;", "&#39;") in page
+    assert "outside WSL" in page
+    assert page.count('<td class="ok">yes</td>') == sum(r["fits"] for e in data["stacks"] for r in e["rows"])
+
+
+def test_what_comes_from_outside_is_escaped_in_the_page_of_stacks() -> None:
+    unmet = {"fact": "gpu", "needs": "<b>", "found": "<script>alert(1)</script>", "fix": "&"}
+    row = {"version": "1", "fits": False, "python": ["3.8"], "unmet": [unmet], "unknown": [], "verified": []}
+    stack = {"name": "x", "title": "X", "summary": "s", "source": "here", "rows": [row]}
+    page = render_stacks({"assumed": ["<i>"], "stacks": [stack]})
+    assert "<script>alert" not in page and "<b>" not in page and "<i>" not in page

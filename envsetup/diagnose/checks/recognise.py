@@ -24,7 +24,10 @@ IMPORTS = {
     "onnxruntime": "onnxruntime",
     "onnxruntime-gpu": "onnxruntime",
     "onnxruntime-directml": "onnxruntime",
+    "onnxruntime-openvino": "onnxruntime",
     "openvino": "openvino",
+    "apache-tvm": "tvm",
+    "plaidml": "plaidml",
     "jax": "jax",
     "jaxlib": "jaxlib",
     "numpy": "numpy",
@@ -43,7 +46,11 @@ _BACKENDS = (
     ("tensorflow-intel", "tensorflow", "cpu"),
     ("onnxruntime-directml", "onnxruntime", "dml"),
     ("onnxruntime-gpu", "onnxruntime", "cuda"),
+    ("onnxruntime-openvino", "onnxruntime", "openvino"),
     ("onnxruntime", "onnxruntime", "cpu"),
+    ("openvino", "openvino", "openvino"),
+    ("apache-tvm", "tvm", "cpu"),
+    ("plaidml", "plaidml", "opencl"),
 )
 _BUILD_FILE = {"torch": "torch/version.py", "tensorflow": "tensorflow/python/platform/build_info.py"}
 _BUILD_LIMIT = 1 << 16
