@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import platform
 import shutil
 import sys
 import tempfile
@@ -56,7 +55,7 @@ def verify(row: Row, python: str, name: str, machine: Machine) -> Seen | None:
     probe = result.receipt.probe or {}
     imported = probe.get("stage") not in ("start", "import")
     trained = probe.get("device") if probe.get("max_error") is not None else None
-    where = f"{platform.system()} {platform.release()} {platform.machine()}"
+    where = f"{machine.value('os-version')} {machine.value('arch')}"
     return Seen(str(datetime.date.today()), where, imported, trained or "")
 
 
@@ -67,7 +66,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every Python of a row")
     parser.add_argument("--missing", action="store_true", help="only what was not verified yet")
     options = parser.parse_args()
-    machine = read(only=["os", "wsl", "arch", "python", "pip", "distro"])
+    machine = read(only=["os", "os-version", "wsl", "arch", "python", "pip", "distro"])
     known: Dict[Key, Seen] = read_verified(constraints() / "verified.toml")
     failed: List[str] = []
     for row in (r for s in stacks() for r in s.rows):
