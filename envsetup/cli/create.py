@@ -76,6 +76,7 @@ def create(
     from envsetup.plan.planner import make_plan
     from envsetup.probe.examine import examine
     from envsetup.report.plan import show_plan, show_result
+    from envsetup.resolve.gpu import device_of
     from envsetup.resolve.wish import Wish
 
     target = Path(os.path.abspath(path))  # noqa: PTH100 - a link at the path is replaced, not followed
@@ -110,7 +111,8 @@ def create(
 
         def probe(environment: Environment) -> Dict[str, Any]:
             row = plan.row
-            return examine(environment, row.framework, row.backend, device, machine, progress).to_json()
+            chosen = device or device_of(row.backend, plan.verdict.gpu, machine)
+            return examine(environment, row.framework, row.backend, chosen, machine, progress).to_json()
 
         options = Options(as_documented, not no_provides, replace)
         facts = machine.to_json()["facts"]

@@ -41,10 +41,23 @@ def judge_gpu(needs: Needs, machine: Machine) -> Tuple[Adapter | None, List[str]
     fitting = [j for j in judged if not j[2]]
     if fitting:
         gpu, doubts, _ = min(fitting, key=lambda j: (bool(j[1]), bool(j[0].get("integrated")), j[0]["index"]))
-        return gpu, [] if doubts else [f"GPU: {label(gpu)}"], doubts, []
+        others = f", number {gpu['index']} of {len(found)} adapters" if len(found) > 1 else ""
+        why = " (a discrete one before an integrated one; --device takes another)" if len(fitting) > 1 else ""
+        return gpu, [] if doubts else [f"GPU: {label(gpu)}{others}{why}"], doubts, []
     # The adapter that comes nearest is the one to explain.
     gpu, doubts, unmet = min(judged, key=lambda j: (_wrong_vendor(j[0], needs), bool(j[0].get("integrated"))))
     return None, [], doubts, unmet
+
+
+def device_of(backend: str, gpu: Mapping[str, Any] | None, machine: Machine) -> str | None:
+    """Return the backend's number of the chosen adapter, or None to leave the first.
+
+    DirectML numbers all adapters as Windows lists them, so the chosen one may not be its first. CUDA and
+    ROCm count only their own. An assumed list of adapters says nothing of those that are here.
+    """
+    if backend != "dml" or gpu is None or machine.get("gpu").assumed:
+        return None
+    return f"dml:{gpu['index']}" if gpu["index"] else None
 
 
 def label(gpu: Mapping[str, Any]) -> str:

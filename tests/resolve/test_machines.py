@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from envsetup.machine import Machine
 from envsetup.machine.assume import overlay
+from envsetup.resolve.gpu import device_of
 from envsetup.resolve.resolver import resolve
 from envsetup.resolve.wish import Wish
 
@@ -89,3 +91,15 @@ def test_every_refusal_names_fact_need_finding_and_fix():
             assert verdict.unmet
             for unmet in verdict.unmet:
                 assert all((unmet.fact, unmet.needs, unmet.found, unmet.fix)), unmet
+
+
+def test_the_adapter_that_is_chosen_of_several_is_told_and_probed():
+    adapters = ["gpu=Intel(R) UHD Graphics 620", "gpu=Radeon RX 550X"]
+    assumed = overlay(Machine.of([]), ["os=windows", "windows-build=19045", *adapters])
+    read = assumed.with_facts([dataclasses.replace(assumed.get("gpu"), assumed=False)])
+    chosen = resolve(read, Wish(backend="dml")).chosen
+    assert chosen is not None and chosen.gpu is not None
+    assert any("Radeon" in text and "number 1 of 2" in text and "--device" in text for text in chosen.met)
+    assert device_of("dml", chosen.gpu, read) == "dml:1"
+    assert device_of("cuda", chosen.gpu, read) is None
+    assert device_of("dml", chosen.gpu, assumed) is None
