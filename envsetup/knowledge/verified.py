@@ -65,4 +65,4 @@ def write_verified(path: Path, seen: Mapping[Key, Seen]) -> None:
             f"imported = {str(one.imported).lower()}",
             f'trained = "{one.trained}"',
         ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_bytes(("\n".join(lines) + "\n").encode())
