@@ -14,6 +14,7 @@ from typing import IO, Any, Callable, Dict, Iterator, List, Mapping, Sequence, T
 from urllib.parse import urlsplit
 
 from envsetup.errors import BuildError, EnvsetupError
+from envsetup.machine.secrets import mask
 
 Report = Callable[[str], None]
 
@@ -70,13 +71,6 @@ _TOLD = ("Downloading ", "Downloaded ", "Building ", "Built ", "Prepared ", "Ins
 
 # uv has a switch for it and no variable; this one is ours.
 NO_INDEX = "ENVSETUP_NO_INDEX"
-
-_SECRET = re.compile(r"(://)[^/\s]+@")
-
-
-def mask(text: str) -> str:
-    """Return ``text`` with user names and passwords in URLs replaced by ``***``."""
-    return _SECRET.sub(r"\1***@", text)
 
 
 def binary() -> str:

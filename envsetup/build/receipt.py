@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Dict, Mapping
 
 from envsetup import __version__
+from envsetup.machine.secrets import mask
 from envsetup.plan.steps import Plan
-from envsetup.uv import mask
 
 SCHEMA = 1
 NAME = "envsetup.json"

@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envsetup.errors import UsageError
-from envsetup.uv import mask
+from envsetup.machine.secrets import mask
 
 FILE_LIMIT = 1 << 20  # bytes of one requirements file
 _NESTED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[ =]*(\S+)", re.MULTILINE)

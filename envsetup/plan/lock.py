@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from envsetup.errors import BuildError
 from envsetup.knowledge.files import constraints
 from envsetup.knowledge.stacks import Row
-from envsetup.uv import mask
+from envsetup.machine.secrets import mask
 
 _LINE = re.compile(
     r"^(?P<replaced># replaced: )?(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)"

@@ -9,6 +9,7 @@ from envsetup.errors import NO_STACK, EnvsetupError
 from envsetup.knowledge.indexes import index_url
 from envsetup.knowledge.stacks import Row
 from envsetup.machine.fact import Machine
+from envsetup.machine.secrets import mask
 from envsetup.plan.additions import Additions
 from envsetup.plan.closure import ClosureError, resolve_packages
 from envsetup.plan.earlier import earlier_lock, wish_digest
@@ -67,8 +68,7 @@ def make_plan(
     """Choose the stack and order its steps.
 
     Without additions the shipped lock is used and nothing is asked of any network, unless pip's or uv's
-    constraints speak against it; a row of another index
-    than the default one has no lock and is resolved here.
+    constraints speak against it; a row of another index than the default one has no lock: it is resolved.
 
     Args:
         earlier: the receipt of the environment that is there. If it was made for the same wish, its packages
@@ -126,7 +126,7 @@ def _not_there(error: ClosureError, row: Row, env: Mapping[str, str]) -> Closure
     """Return uv's explanation of why a row can't be resolved, with the index that should have it."""
     if not row.index or error.hint:
         return error
-    where = uv.mask(index_url(row.index, env))
+    where = mask(index_url(row.index, env))
     mirror = f"ENVSETUP_INDEX_{row.index.partition('/')[0].upper()}"
     return ClosureError(
         f"{row.name} is not to be had. {error.message}",

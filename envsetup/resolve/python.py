@@ -43,7 +43,7 @@ def choose_python(
     versions = list(reversed(row.python))
     needs = f"Python {' or '.join(row.python)}, 64-bit"
     if by_path:
-        version = _minor(by_path[0]["version"])
+        version = minor(by_path[0]["version"])
         if version in versions:
             return Python(version, wanted or ""), None
         fix = f"give --python {versions[0]}"
@@ -57,7 +57,7 @@ def choose_python(
         return Python(versions[0]), None
     for version in versions:
         for interpreter in usable:
-            if _minor(interpreter["version"]) == version:
+            if minor(interpreter["version"]) == version:
                 return Python(version, interpreter["path"]), None
     known = pythons()
     for version in versions:
@@ -84,5 +84,6 @@ def _oddity(interpreter: Dict[str, Any]) -> str:
     return f" ({interpreter['bits']}-bit)" if interpreter.get("bits", 64) != 64 else ""
 
 
-def _minor(version: str) -> str:
+def minor(version: str) -> str:
+    """Return the first two numbers of a version."""
     return ".".join(version.split(".")[:2])

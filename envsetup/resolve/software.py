@@ -12,6 +12,7 @@ from packaging.version import InvalidVersion, Version
 from envsetup.knowledge.hardware import cuda_toolkit
 from envsetup.knowledge.stacks import Needs
 from envsetup.machine.fact import Fact, Machine
+from envsetup.resolve.python import minor
 from envsetup.resolve.verdict import Unmet
 
 Judgement = Tuple[List[str], List[str], List[Unmet]]  # met, unknown, unmet
@@ -39,7 +40,7 @@ def _cuda(needs: Needs, machine: Machine) -> Judgement:
     if not fact.known:
         return [], [f"cuda: not known ({fact.source}); needs {wanted}"], []
     for toolkit in fact.value or ():
-        if _minor(toolkit["version"]) == needs.cuda:
+        if minor(toolkit["version"]) == needs.cuda:
             return [f"CUDA {toolkit['version']}: {toolkit.get('path') or toolkit['source']}"], [], []
     found = ", ".join(t["version"] for t in fact.value or ()) or "none"
     return [], [], [Unmet("cuda", wanted, found, fact.source, f"install CUDA {needs.cuda}")]
@@ -160,10 +161,6 @@ def _within(version: str, wanted: SpecifierSet) -> bool:
         return wanted.contains(Version(version), prereleases=True)
     except InvalidVersion:
         return False
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 def _range(wanted: SpecifierSet) -> str:
